@@ -2,6 +2,7 @@ package admin
 
 import (
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 
@@ -43,7 +44,10 @@ func known(next http.Handler) http.Handler {
 
 // misspelt says which name is wrong, the first in the order of names, and which are allowed; "" where none is.
 func misspelt(r *http.Request, allowed []string) string {
-	given := r.URL.Query()
+	given, err := url.ParseQuery(r.URL.RawQuery)
+	if err != nil {
+		return "The query of " + r.URL.Path + " cannot be read (" + err.Error() + "); allowed is NAME=VALUE, with what is special as %XX, such as %3B for a semicolon."
+	}
 	names := make([]string, 0, len(given))
 	for name := range given {
 		names = append(names, name)

@@ -10,6 +10,8 @@ func TestParametersAreKnown(t *testing.T) {
 	w := newWatch(t)
 	r := newRig(t, "lru", func(o *Options) { o.Watch = w })
 	for path, says := range map[string]string{
+		"/admin/entries?tenant=zz;x":        `The query of /admin/entries cannot be read (invalid semicolon separator in query); allowed is NAME=VALUE,`,
+		"/admin/entries?tenant=zz%25zz%zz":  `cannot be read (invalid URL escape "%zz")`,
 		"/admin/entries?tennant=a":          `"tennant" is no parameter of /admin/entries; allowed are entry, topic, model, tenant,`,
 		"/admin/entries?limit=1&limit=2":    "limit is given twice",
 		"/admin/topics?lmit=3":              "allowed are topic, sort, limit",

@@ -96,6 +96,10 @@ var (
 	client = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient)}
 )
 
+// mostState is how long a client's tracestate may be, in bytes, that is in every span of its request and goes on with it: W3C's recommendation asks for
+// no more. A longer one is dropped.
+const mostState = 512
+
 // traceContext is W3C's trace context.
 var traceContext propagation.TraceContext
 
@@ -107,7 +111,10 @@ func (t *Tracer) Request(h http.Header) *Span {
 	ctx, id := context.Background(), trace.TraceID{}
 	if t.o.Propagate && len(h["Traceparent"]) == 1 {
 		ctx = traceContext.Extract(ctx, carrier(h))
-		id = trace.SpanContextFromContext(ctx).TraceID()
+		parent := trace.SpanContextFromContext(ctx)
+		if id = parent.TraceID(); len(strings.Join(h["Tracestate"], ",")) > mostState {
+			ctx = trace.ContextWithRemoteSpanContext(ctx, parent.WithTraceState(trace.TraceState{}))
+		}
 	}
 	given := id.IsValid()
 	if !given {

@@ -92,6 +92,26 @@ func TestTextsOfClients(t *testing.T) {
 	}
 }
 
+// TestLongState: a tracestate that is longer than what W3C asks for is in no span and goes on to no upstream.
+func TestLongState(t *testing.T) {
+	for _, size := range []int{100, 600} {
+		var got recorded
+		h := http.Header{"Traceparent": {"00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"}, "Tracestate": {"a=" + strings.Repeat("x", 98), "b=" + strings.Repeat("x", size-98)}}
+		s, to := recording(&got).Request(h), h.Clone()
+		call := s.Call("POST", to)
+		call.End()
+		s.End()
+		for _, one := range got.spans {
+			if n := len(one.SpanContext().TraceState().String()); one.SpanContext().TraceID().String() != "0af7651916cd43dd8448eb211c80319c" || n > 512 || (n > 0) != (size == 100) {
+				t.Errorf("a state of %d bytes: %d of them in a span of %s", size, n, one.SpanContext().TraceID())
+			}
+		}
+		if passed := strings.Join(to["Tracestate"], ","); len(to["Traceparent"]) != 1 || len(passed) > 512 || (passed != "") != (size == 100) {
+			t.Errorf("the upstream gets %d bytes of %d", len(passed), size)
+		}
+	}
+}
+
 // TestOrigin: the origin of an answer is the span that made it, and a link leads there.
 func TestOrigin(t *testing.T) {
 	var got recorded

@@ -38,6 +38,8 @@ func TestParseURL(t *testing.T) {
 		"redis://h:99999":                          "",
 		"redis://u:sesame@h:port":                  "",
 		"redis-sentinel://h":                       "",
+		"redis://h/0?password=u:sesame":            "",
+		"redis://h?token=u:sesame":                 "",
 		"redis://u:sesame@h/-1":                    "",
 		"redis-sentinel+tls://u:sesame@h/m":        "",
 		"redis-sentinel://u:sesame@h/m/sesame-one": "",

@@ -62,6 +62,9 @@ func parseURL(text string) (to target, err error) {
 		user, password, _ := strings.Cut(rest[:at], ":")
 		to.user, to.password, rest = unescaped(user), unescaped(password), rest[at+1:]
 	}
+	if strings.Contains(rest, "?") { // which may hold a credential: it is not shown
+		return to, wrongURL("it has a query (?…), and takes none")
+	}
 	hosts, path, _ := strings.Cut(rest, "/")
 	if to.addrs, err = addrs(hosts, to.mode); err != nil {
 		return to, err

@@ -46,7 +46,10 @@ func (n Names) Local(host string) bool {
 // hostOf is a host without its port and without the brackets of an IPv6 address.
 func hostOf(authority string) string {
 	if rest, ok := strings.CutPrefix(authority, "["); ok {
-		host, _, _ := strings.Cut(rest, "]")
+		host, port, _ := strings.Cut(rest, "]")
+		if port != "" && port[0] != ':' {
+			return authority // such as [::1]x.example, which is no address
+		}
 		return host
 	}
 	host, _, _ := strings.Cut(authority, ":")

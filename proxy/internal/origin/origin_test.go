@@ -11,7 +11,7 @@ func TestLocal(t *testing.T) {
 		"": true, "localhost": true, "localhost:8080": true, "LOCALHOST:1": true, "localhost.": true, "a.localhost:80": true,
 		"127.0.0.1": true, "127.0.0.1:8080": true, "127.9.9.9:1": true, "[::1]:8080": true, "[::1]": true, "10.0.0.7:8080": true, "[fe80::1%eth0]:1": true,
 		"evil.example": false, "evil.example:8080": false, "localhost.evil.example": false, "127.0.0.1.evil.example:8080": false,
-		".localhost": false, "xlocalhost": false, "localhost@evil.example": false, "[evil.example]:8080": false, "127.0.0.1.": true, ":8080": false,
+		".localhost": false, "xlocalhost": false, "localhost@evil.example": false, "[evil.example]:8080": false, "[::1]evil.example": false, "[127.0.0.1]x.evil.example:80": false, "127.0.0.1.": true, ":8080": false,
 		"proxy.lan": true, "PROXY.lan:9": true, "host.docker.internal:8080": true, "host.docker.internal:8081": false, "x.proxy.lan": false,
 	} {
 		if got := trusted.Local(host); got != want {

@@ -149,7 +149,7 @@ func (r *reading) of(name string) (full, value string) {
 	return full, value
 }
 
-// endpoint is where spans go, without a credential.
+// endpoint is the host that spans go to: what a URL has beside it may be a credential.
 func (r *reading) endpoint() (shown string, on bool) {
 	name, value := r.of("ENDPOINT")
 	if value == "" {
@@ -160,7 +160,10 @@ func (r *reading) endpoint() (shown string, on bool) {
 		r.wrong(name, "", "allowed is a URL with http:// or https://, such as http://collector:4318", "no traces are sent")
 		return "", false
 	}
-	return u.Redacted(), true
+	if u.RawQuery != "" {
+		r.wrong(name, "", "the query of the URL is not sent", "a credential belongs in OTEL_EXPORTER_OTLP_HEADERS")
+	}
+	return u.Scheme + "://" + u.Host, true
 }
 
 // exports reports whether OTEL_TRACES_EXPORTER lets spans be sent by OTLP.

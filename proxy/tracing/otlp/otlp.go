@@ -4,7 +4,10 @@ package otlp
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"net/url"
+	"regexp"
 	"strings"
 	"time"
 
@@ -49,14 +52,27 @@ func Start(s Settings, version string, fault func(error)) *Exporter {
 		sdktrace.WithExportTimeout(b.timeout), sdktrace.WithMaxQueueSize(b.queue), sdktrace.WithMaxExportBatchSize(b.size))), s, fault}
 }
 
-// mostError is how many bytes of an error are shown: the library puts the whole answer of a collector there, up to 4 MiB.
+// mostError is how many bytes of an error are shown.
 const mostError = 500
 
-// sending is an error of the library with a text of bounded length.
+// sending is an error of the library with a text that may be logged: the library has the URL, with what it may have of a credential, and the
+// collector's own words, which may repeat the headers of the request and be 4 MiB long.
 type sending struct{ err error }
+
+var (
+	refused  = regexp.MustCompile(`(?s)failed to send to .*?: (\d{3} [\w -]*)`)
+	rejected = regexp.MustCompile(`(?s)OTLP partial success: .*\((\d+ spans) rejected\)`)
+)
 
 func (s *sending) Error() string {
 	text := s.err.Error()
+	if u, is := errors.AsType[*url.Error](s.err); is {
+		text = "the collector cannot be reached: " + u.Err.Error()
+	} else if status := refused.FindStringSubmatch(text); status != nil {
+		text = "the collector answers " + status[1]
+	} else if spans := rejected.FindStringSubmatch(text); spans != nil {
+		text = "the collector has rejected " + spans[1]
+	}
 	if len(text) > mostError {
 		text = strings.ToValidUTF8(text[:mostError], "") + "…"
 	}

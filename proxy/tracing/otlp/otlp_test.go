@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -15,6 +16,9 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	collectortrace "go.opentelemetry.io/proto/otlp/collector/trace/v1"
+	"google.golang.org/protobuf/proto"
 
 	"reprise/proxy/tracing"
 	"reprise/proxy/tracing/tracetest"
@@ -128,6 +132,7 @@ func TestWrongValues(t *testing.T) {
 		{set: "OTEL_EXPORTER_OTLP_HEADERS=a=secret%0d%0aB:%20c", want: "OTEL_EXPORTER_OTLP_HEADERS (environment): allowed is NAME=VALUE, or several between commas, percent-encoded, without control characters; the others are ignored, or keep all traces from being sent"},
 		{set: "OTEL_EXPORTER_OTLP_CERTIFICATE=" + noCertificate, want: "OTEL_EXPORTER_OTLP_CERTIFICATE=" + noCertificate + " (environment): the file has no certificate; it is ignored"},
 		{set: "OTEL_EXPORTER_OTLP_CLIENT_KEY=key.pem", want: "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY (environment): only one of them is set; it is ignored"},
+		{set: "OTEL_EXPORTER_OTLP_ENDPOINT=http://h/secret?key=secret", want: "OTEL_EXPORTER_OTLP_ENDPOINT (environment): the query of the URL is not sent; a credential belongs in OTEL_EXPORTER_OTLP_HEADERS"},
 		{set: "OTEL_EXPORTER_OTLP_ENDPONT=http://h", want: "OTEL_EXPORTER_OTLP_ENDPONT (environment): there is no such setting; did you mean OTEL_EXPORTER_OTLP_ENDPOINT?"},
 	} {
 		s, warnings := Read(append([]string{at}, strings.Fields(c.set)...))
@@ -199,23 +204,38 @@ func TestCollectorStuck(t *testing.T) {
 	}
 }
 
-// TestCollectorSaysMuch: the answer of a collector that fails comes into the log, but not at any length: a line of megabytes would be lost there.
+// TestCollectorSaysMuch: that a collector refuses spans comes into the log, without its own words, which may be megabytes and repeat the credentials that
+// it was sent.
 func TestCollectorSaysMuch(t *testing.T) {
-	c := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
-		w.WriteHeader(http.StatusBadRequest)
-		_, _ = w.Write(bytes.Repeat([]byte("no room \xe2\x82"), 100_000))
-	}))
-	defer c.Close()
-	var faults []error
-	e := start(t, &faults, "OTEL_EXPORTER_OTLP_ENDPOINT="+c.URL)
-	one(e.Tracer())
-	e.Close(time.Minute)
-	if !slices.ContainsFunc(faults, func(err error) bool { return strings.Contains(err.Error(), "no room") }) {
-		t.Errorf("not reported: %d errors", len(faults))
+	partial, err := proto.Marshal(&collectortrace.ExportTraceServiceResponse{PartialSuccess: &collectortrace.ExportTracePartialSuccess{
+		RejectedSpans: 1, ErrorMessage: "(9 spans rejected) secret"}})
+	if err != nil {
+		t.Fatal(err)
 	}
-	for _, err := range faults { // of other tests too: the library has one place for them
-		if text := err.Error(); len(text) > 600 || !utf8.ValidString(text) {
-			t.Errorf("%d bytes: %.100q", len(text), text)
+	for want, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
+		"the collector answers 400 Bad Request": func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(http.StatusBadRequest)
+			fmt.Fprintf(w, "failed to send to x: 999 %v %s", r.Header, bytes.Repeat([]byte("no room \xe2\x82"), 100_000))
+		},
+		"the collector has rejected 1 spans": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/x-protobuf")
+			_, _ = w.Write(partial)
+		},
+		"the collector cannot be reached: ": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+	} {
+		c := httptest.NewServer(http.HandlerFunc(answer))
+		var faults []error
+		e := start(t, &faults, "OTEL_EXPORTER_OTLP_ENDPOINT="+strings.Replace(c.URL, "://", "://secret:secret@", 1)+"/secret", "OTEL_EXPORTER_OTLP_HEADERS=api-key=secret", "OTEL_BSP_EXPORT_TIMEOUT=500")
+		one(e.Tracer())
+		e.Close(time.Minute)
+		c.Close()
+		if !slices.ContainsFunc(faults, func(err error) bool { return strings.HasPrefix(err.Error(), want) }) {
+			t.Errorf("not reported: %s; %q", want, faults)
+		}
+		for _, err := range faults { // of other tests too: the library has one place for them
+			if text := err.Error(); len(text) > 600 || !utf8.ValidString(text) || strings.Contains(text, "secret") {
+				t.Errorf("%d bytes: %.100q", len(text), text)
+			}
 		}
 	}
 }

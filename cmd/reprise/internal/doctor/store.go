@@ -61,6 +61,9 @@ func (f *storeFile) writable(context.Context) finding {
 		missing.fix = func() (string, error) { return "made the folder " + dir, os.MkdirAll(dir, 0o700) }
 		return missing
 	}
+	if i, err := os.Stat(f.path); err == nil && !i.Mode().IsRegular() {
+		return failure("Name a file in REPRISE_STORE.", "%s is no regular file (%v)", f.path, i.Mode().Type())
+	}
 	if store, err := os.OpenFile(f.path, os.O_WRONLY, 0); err == nil {
 		store.Close()
 	} else if !errors.Is(err, fs.ErrNotExist) {
@@ -143,6 +146,9 @@ func (f *storeFile) private(context.Context) finding {
 		return ok("no other user can read it")
 	}
 	open := warning("chmod o-rwx "+path, "every user of this machine may read %s (mode %#o)", path, mode)
+	if f.found.Size == 0 {
+		return open // an empty file may be another's
+	}
 	open.fix = func() (string, error) {
 		i, err := os.Stat(path)
 		if err == nil {

@@ -6,6 +6,7 @@ import (
 	"hash/fnv"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -15,6 +16,7 @@ import (
 
 var storeFaults = []fault{
 	{"a folder that is missing", "error store.writable", "does not exist", func(p *patient) { p.set("STORE", "file:"+p.t.TempDir()+"/none/r.db") }},
+	{"a device in place of a file", "error store.writable", "is no regular file (Dc", func(p *patient) { p.set("STORE", "file:/dev/null") }},
 	{"a place that cannot be written", "error store.writable", "cannot be written", func(p *patient) { p.set("STORE", "file:/proc/r.db") }},
 	{"a disk that is full", "error store.space", "has 0 KiB left", func(p *patient) { p.machine.Free = func(string) (uint64, error) { return 0, nil } }},
 	{"a disk with less than the capacity", "warning store.space", "may be stored", func(p *patient) {
@@ -101,5 +103,14 @@ func TestFix(t *testing.T) {
 	r, printed = p.examine("--fix")
 	if i, err := os.Stat(path); err != nil || i.Mode().Perm() != 0o660 || len(r.complaints()) > 0 {
 		t.Errorf("%v, %v; %s", i.Mode(), err, printed)
+	}
+	other := filepath.Join(t.TempDir(), "other")
+	if err := os.WriteFile(other, nil, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	p.set("STORE", "file:"+other)
+	r, printed = p.examine("--fix")
+	if i, err := os.Stat(other); err != nil || i.Mode().Perm() != 0o644 || !slices.Equal(r.complaints(), []string{"warning store.private"}) {
+		t.Errorf("an empty file, which may be another's: %v, %v; %s", i.Mode(), err, printed)
 	}
 }
