@@ -63,5 +63,6 @@ func effect(r *learn.Reviewed, right bool) string {
 	case right:
 		return "The answer is right for this request, and the estimate of its class goes up." + undo
 	}
-	return fmt.Sprintf("Entry %d does not answer this request any more, and the estimate of its class goes down.", r.Entry) + undo
+	return fmt.Sprintf("At this proxy entry %d does not answer this request any more, and the estimate of its class goes down.", r.Entry) + undo +
+		" From then on it holds for the other proxies of a shared store, and after a crash."
 }
