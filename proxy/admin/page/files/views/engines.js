@@ -55,9 +55,9 @@ const healths = { up: ['r-exact'], starting: ['r-stale', () => 'its share grows'
   ejected: ['r-error', (u) => `${number(u.failures_in_a_row)} failures in a row`], down: ['r-error', () => 'its health checks fail'] };
 
 function healthOf(u) {
-  const [cls, words] = healths[u.health] ?? ['r-error'], notes = [words?.(u), u.last_failure && ['the last: ', h('bdi', {}, u.last_failure)], u.until && ['until ', when(u.until)],
+  const [cls, words] = healths[u.health] ?? ['r-error'], notes = [words?.(u), u.until && ['until ', when(u.until)],
     u.limited_tenants_and_models && `set aside for ${number(u.limited_tenants_and_models)} tenants and models`].filter(Boolean);
-  return [h('span', { class: `pill ${cls}` }, u.health), ...notes.map((n) => h('span.note', {}, n))];
+  return [h('span', { class: `pill ${cls}` }, u.health), ...notes.map((n) => h('span.note', {}, n)), u.last_failure && h('span.note.wrap', {}, 'the last: ', h('bdi', {}, u.last_failure))];
 }
 
 function replicasOf(all, drain) {
