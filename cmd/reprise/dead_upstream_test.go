@@ -13,7 +13,7 @@ import (
 	"reprise/proxy/enginesim"
 )
 
-// TestDeadUpstreamIsShown: where requests fail at the only upstream, or the last one, operators are told, with the reason, until one succeeds.
+// TestDeadUpstreamIsShown: where requests fail at the only upstream, or the last one, operators see it, with the reason, until one succeeds.
 func TestDeadUpstreamIsShown(t *testing.T) {
 	engine, broken := enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}}), atomic.Bool{}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -88,6 +88,7 @@ type Client struct {
 
 	fleet      *choose.Fleet
 	leaderWait time.Duration
+	alone      bool // there is one replica: it gets every request, and its health is only shown
 	board      *health.Board
 	table      *sticky.Table // nil: there is one replica
 	checks     checks
@@ -121,7 +122,7 @@ func New(o Options) (*Client, error) {
 	if c.log == nil {
 		c.log = slog.New(slog.DiscardHandler)
 	}
-	if c.alone() {
+	if c.alone = len(c.replicas) == 1; c.alone {
 		c.board = health.New(1, 0)
 	} else {
 		c.share(o)
@@ -132,9 +133,6 @@ func New(o Options) (*Client, error) {
 	}
 	return c, nil
 }
-
-// alone reports whether there is one replica: it gets every request, and its health is only shown.
-func (c *Client) alone() bool { return len(c.replicas) == 1 }
 
 // share prepares the choice among several replicas.
 func (c *Client) share(o Options) {

@@ -39,7 +39,7 @@ func (c *Client) observe(ctx context.Context, p *picking, r *Replica, resp *Repl
 	}
 	switch resp.StatusCode {
 	case http.StatusTooManyRequests:
-		if wait := retryAfter(resp.Header, now); wait > 0 && !c.alone() {
+		if wait := retryAfter(resp.Header, now); wait > 0 && !c.alone {
 			limit := p.limit()
 			if r.key() != "" { // which all tenants share
 				limit.Tenant = ""
@@ -49,7 +49,7 @@ func (c *Client) observe(ctx context.Context, p *picking, r *Replica, resp *Repl
 		return true
 	case http.StatusServiceUnavailable, statusOverloaded:
 		c.failed(now, r, p.tenant, fmt.Errorf("status %d", resp.StatusCode))
-		if wait := retryAfter(resp.Header, now); wait > 0 && !c.alone() {
+		if wait := retryAfter(resp.Header, now); wait > 0 && !c.alone {
 			c.board.Aside(now, r.place, wait)
 		}
 		return true
@@ -253,7 +253,7 @@ func (c *Client) Upstreams() []Status {
 // upstream, and others beside it.
 func (c *Client) Drain(name string, drained bool) (ok bool) {
 	for i, r := range c.replicas {
-		if r.Name() == name && !c.alone() {
+		if r.Name() == name && !c.alone {
 			c.board.Drain(c.now(), i, drained)
 			c.log.Info("an operator has set whether an upstream is drained", "upstream", name, "drained", drained)
 			return true

@@ -47,7 +47,7 @@ type turn struct {
 // first chooses the first replica.
 func (p *picking) first(ctx context.Context) turn {
 	c := p.c
-	if c.alone() {
+	if c.alone {
 		t := turn{replica: c.replicas[0]}
 		if p.chain != nil {
 			t.ticket = c.fleet.Choose(p.chain, nil)
@@ -67,7 +67,7 @@ func (p *picking) first(ctx context.Context) turn {
 func (p *picking) next(ctx context.Context, t turn, reply *Reply, err error, body *borrowedBody) (next turn, again bool) {
 	c := p.c
 	refused := c.observe(ctx, p, t.replica, reply, err)
-	if c.alone() {
+	if c.alone {
 		if err != nil {
 			p.abandon()
 		}
