@@ -18,7 +18,7 @@ func TestDoctorBesideAnInstance(t *testing.T) {
 	defer sim.Close()
 	engine := sim.URL + "/v1"
 	path := "file:" + filepath.Join(t.TempDir(), "r.db")
-	p := start(t, "REPRISE_UPSTREAM="+engine, "REPRISE_STORE="+path)
+	p := start(t, "REPRISE_UPSTREAM="+engine, "REPRISE_STORE="+path, "REPRISE_ACCESS_LOG=on", "REPRISE_LOG_LEVEL=debug")
 	environ := []string{"REPRISE_UPSTREAM=" + engine, "REPRISE_STORE=" + path, "REPRISE_MEMORY_LIMIT=1GiB",
 		"REPRISE_LISTEN=" + strings.TrimPrefix(p.api, "http://"), "REPRISE_ADMIN_LISTEN=" + strings.TrimPrefix(p.admin, "http://")}
 	ask := func(want string) {
@@ -42,8 +42,14 @@ func TestDoctorBesideAnInstance(t *testing.T) {
 		}
 	}
 	ask("exact")
+	if n := metric(t, p.admin, `reprise_requests_total\{endpoint="other",result="error"\}`); n != 0 {
+		t.Errorf("the doctor was counted %g times", n)
+	}
 	p.signal(syscall.SIGTERM)
 	p.end()
+	if text := p.read.String(); strings.Contains(text, "method_not_allowed") || strings.Contains(text, "OPTIONS") {
+		t.Errorf("the doctor was logged: %s", text)
+	}
 	if out, talk, code := run(environ, "doctor"); code != cli.ExitOK || !strings.Contains(out, "records check") || !strings.Contains(out, "no instance runs at") {
 		t.Errorf("afterwards: exit %d, %q\n%s", code, talk, out)
 	}
