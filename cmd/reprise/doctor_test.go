@@ -42,6 +42,9 @@ func TestDoctorBesideAnInstance(t *testing.T) {
 		}
 	}
 	ask("exact")
+	if out, _, code := run([]string{"REPRISE_UPSTREAM=" + p.admin, "REPRISE_STORE=memory", "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0"}, "doctor"); code != 2 || !strings.Contains(out, "is the admin listener of a") {
+		t.Errorf("the admin listener as the upstream: exit %d\n%s", code, out)
+	}
 	if n := metric(t, p.admin, `reprise_requests_total\{endpoint="other",result="error"\}`); n != 0 {
 		t.Errorf("the doctor was counted %g times", n)
 	}

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -66,14 +67,20 @@ func (e *engine) close() {
 
 // open makes a client for this upstream alone, which makes no requests of its own.
 func (e *engine) open() error {
-	t := e.of.Target
-	t.Key, t.Fallback, t.Drain, t.Events, t.Replay, t.Metrics = e.key, false, false, "", "", ""
 	limits := connect.Limits(e.x.cfg)
 	e.transport = upstream.NewTransport(limits.WithDefaults())
 	e.tap = &tap{RoundTripper: e.transport}
 	var err error
-	e.client, err = upstream.New(upstream.Options{Replicas: []upstream.Target{t}, Transport: e.tap, Limits: limits})
+	e.client, err = e.at(e.of.Base)
 	return err
+}
+
+// at is a client for another base URL of this upstream.
+func (e *engine) at(base *url.URL) (*upstream.Client, error) {
+	t := e.of.Target
+	t.Base = base
+	t.Key, t.Fallback, t.Drain, t.Events, t.Replay, t.Metrics = e.key, false, false, "", "", ""
+	return upstream.New(upstream.Options{Replicas: []upstream.Target{t}, Transport: e.tap, Limits: connect.Limits(e.x.cfg)})
 }
 
 func (e *engine) plan(values *check) {
@@ -213,7 +220,7 @@ func (e *engine) models(ctx context.Context) finding {
 		if t.status == http.StatusForbidden {
 			return ok("not listed")
 		}
-		return warning("Most base URLs end in /v1. Where the upstream has no list, name its models by models= in REPRISE_UPSTREAM.", "GET %s: status %d", e.address(), t.status)
+		return e.unlisted(ctx, t)
 	}
 	for _, id := range gjson.GetBytes(t.body, "data.#.id").Array() {
 		e.listed = append(e.listed, id.Str)
