@@ -37,7 +37,9 @@ type engine struct {
 	list     func(ctx context.Context) *trip // the request for the list of models, which is made once
 	listed   []string                        // models
 	model    string                          // of which a stream is asked
+	asked    *check                          // of a stream
 	reported usage.Usage                     // by the first stream
+	status   int                             // of the list; 0: none has come
 }
 
 // upstreams plans the checks of every upstream.
@@ -55,6 +57,7 @@ func (x *exam) upstreams(values *check) {
 		e := &engine{x: x, of: u, key: config.KeyOf(x.cfg, &u), matters: primaries > 1 && !u.Fallback && u.Events == "" && x.cfg.Routing.Chooser == "prefix"}
 		x.ends = append(x.ends, e.close)
 		e.plan(values)
+		x.engines = append(x.engines, e)
 	}
 }
 
@@ -109,6 +112,7 @@ func (e *engine) plan(values *check) {
 	credential := add("credential", 0, e.credential, answer)
 	models := add("models", 0, e.models, credential)
 	stream := add("stream", streamLimit, e.stream, models)
+	e.asked = stream
 	add("usage", 0, e.usage, stream)
 	add("cached-tokens", streamLimit, e.cached, stream)
 }
@@ -195,6 +199,7 @@ func (e *engine) clock(ctx context.Context) finding {
 
 func (e *engine) credential(ctx context.Context) finding {
 	t := e.list(ctx)
+	e.status = t.status
 	switch {
 	case t.status == http.StatusTooManyRequests:
 		return skipped("it takes no more requests now")
