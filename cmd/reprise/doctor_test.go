@@ -58,6 +58,17 @@ func TestDoctorBesideAnInstance(t *testing.T) {
 	}
 }
 
+// TestDoctorOfTheDemo: nothing is wrong with the built-in engines, nor with the models that their list has.
+func TestDoctorOfTheDemo(t *testing.T) {
+	api, _ := startDemo(t)
+	for upstream, want := range map[string]string{api + "/v1": "one token of gpt-4o-mini", "a=" + api + "/v1;models=gpt-4o": "one token of gpt-4o in"} {
+		out, talk, code := run([]string{"REPRISE_UPSTREAM=" + upstream, "REPRISE_STORE=memory", "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0", "REPRISE_MEMORY_LIMIT=1GiB"}, "doctor")
+		if code != cli.ExitOK || talk != "" || !strings.Contains(out, want) {
+			t.Errorf("%s: exit %d, %q, lacks %q:\n%s", upstream, code, talk, want, out)
+		}
+	}
+}
+
 // TestDoctorExitCodes: all well, warnings, errors, and a flag that does not exist.
 func TestDoctorExitCodes(t *testing.T) {
 	sim := httptest.NewServer(enginesim.New(enginesim.Options{Models: []string{"llama"}}))
