@@ -15,6 +15,9 @@ var settingFaults = []fault{
 	{"a contradiction", "error settings.contradictions", "REPRISE_TTL=60d (environment) is above", func(p *patient) { p.set("TTL", "60d") }},
 	{"a contradiction with the embedder", "error settings.contradictions", "every topic would have one member", func(p *patient) { p.set("ROUTE_THRESHOLD", "0.95") }},
 	{"a setting without effect", "warning settings.idle", "has no effect", func(p *patient) { p.set("TOPIC_HALF_LIFE", "100") }},
+	{"a line of the settings file that the environment overrules", "warning settings.idle", "REPRISE_MODE in ", func(p *patient) {
+		p.set("SETTINGS", p.write("settings", "REPRISE_MODE=exact\n"), "MODE", "semantic")
+	}},
 	{"the admin side beyond loopback without a token", "error settings.exposure", "that needs REPRISE_ADMIN_TOKEN", func(p *patient) { p.set("ADMIN_LISTEN", "0.0.0.0:0") }},
 	{"the operator's credential beyond loopback without keys", "error settings.exposure", "that needs REPRISE_CLIENT_KEYS", func(p *patient) {
 		p.set("LISTEN", "0.0.0.0:0", "UPSTREAM_KEY", "sk-of-the-operator")
