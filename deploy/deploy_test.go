@@ -17,10 +17,10 @@ import (
 )
 
 // declared finds the metrics and their labels in the calls that make them: counter and histogram, with a name, a help text
-// and a label, and describe, with several labels.
+// and a label, and describe, with several labels; and NewDesc and CounterOpts of Prometheus, with the whole name.
 func declared(t *testing.T) map[string][]string {
 	metrics := map[string][]string{}
-	for _, file := range []string{"../proxy/metrics.go", "../proxy/metrics_upstream.go", "../proxy/learn/stats.go", "../proxy/prices/ledger.go", "../proxy/admin/metrics.go", "../proxy/admin/shared.go"} {
+	for _, file := range []string{"../proxy/metrics.go", "../proxy/metrics_upstream.go", "../proxy/warm.go", "../proxy/learn/stats.go", "../proxy/prices/ledger.go", "../proxy/admin/metrics.go", "../proxy/admin/shared.go"} {
 		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
 		if err != nil {
 			t.Fatal(err)
@@ -32,6 +32,9 @@ func declared(t *testing.T) map[string][]string {
 
 func declaredIn(tree *ast.File, metrics map[string][]string) {
 	ast.Inspect(tree, func(n ast.Node) bool {
+		if name, labels := whole(n); name != "" {
+			metrics[name] = labels
+		}
 		call, ok := n.(*ast.CallExpr)
 		if !ok {
 			return true
@@ -40,18 +43,44 @@ func declaredIn(tree *ast.File, metrics map[string][]string) {
 		if !ok || !slices.Contains([]string{"counter", "histogram", "describe"}, made.Name) {
 			return true
 		}
-		var words []string
-		for _, arg := range call.Args {
-			if lit, ok := arg.(*ast.BasicLit); ok && lit.Kind == token.STRING {
-				word, _ := strconv.Unquote(lit.Value) // a literal that was parsed
-				words = append(words, word)
-			}
-		}
+		words := literals(call.Args)
 		for _, suffix := range map[bool][]string{true: {"_bucket", "_sum", "_count"}, false: {""}}[made.Name == "histogram"] {
 			metrics["reprise_"+words[0]+suffix] = words[2:]
 		}
 		return true
 	})
+}
+
+// whole is the name of a metric that n declares in full, with its labels; "": it declares none.
+func whole(n ast.Node) (name string, labels []string) {
+	switch n := n.(type) {
+	case *ast.KeyValueExpr: // of CounterOpts
+		if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Name" {
+			if words := literals([]ast.Expr{n.Value}); len(words) == 1 && strings.HasPrefix(words[0], "reprise_") {
+				return words[0], nil
+			}
+		}
+	case *ast.CallExpr:
+		made, ok := n.Fun.(*ast.SelectorExpr)
+		if words := literals(n.Args); ok && made.Sel.Name == "NewDesc" && len(words) > 0 && strings.HasPrefix(words[0], "reprise_") {
+			if list, ok := n.Args[2].(*ast.CompositeLit); ok {
+				labels = literals(list.Elts)
+			}
+			return words[0], labels
+		}
+	}
+	return "", nil
+}
+
+// literals are the strings among expressions.
+func literals(all []ast.Expr) (words []string) {
+	for _, x := range all {
+		if lit, ok := x.(*ast.BasicLit); ok && lit.Kind == token.STRING {
+			word, _ := strconv.Unquote(lit.Value) // a literal that was parsed
+			words = append(words, word)
+		}
+	}
+	return words
 }
 
 var (
@@ -62,13 +91,14 @@ var (
 // scraped are labels that Prometheus adds.
 var scraped = []string{"job", "instance", "namespace"}
 
-// TestMetricsExist: every metric that the alerts, the dashboard and the runbook name is one of the program, with the labels that they use.
+// TestMetricsExist: every metric that the alerts, the dashboard, the runbook, docs and README name is one of the program, with the labels that they use.
 func TestMetricsExist(t *testing.T) {
 	metrics := declared(t)
 	if len(metrics) < 60 {
 		t.Fatalf("only %d metrics were found in package proxy and its admin API: the test reads them wrongly", len(metrics))
 	}
-	for name, least := range map[string]int{"prometheus-alerts.yaml": 30, "helm/reprise/files/dashboard.json": 50, "RUNBOOK.md": 10, "README.md": 2} {
+	for name, least := range map[string]int{"prometheus-alerts.yaml": 30, "helm/reprise/files/dashboard.json": 50, "RUNBOOK.md": 10, "README.md": 2,
+		"../README.md": 20, "../docs/running.md": 12, "../docs/tuning.md": 1, "../docs/how-it-works.md": 1} {
 		text := strings.ReplaceAll(read(t, name), `\"`, `"`)
 		found := selector.FindAllStringSubmatch(text, -1)
 		if len(found) < least {
@@ -83,9 +113,14 @@ func TestMetricsExist(t *testing.T) {
 	}
 }
 
-// matchesSome reports whether a name in the runbook is the beginning of metrics, as in grep '^reprise_store_'.
+// matchesSome reports whether a name in a document is that of a histogram, or the beginning of metrics as in grep '^reprise_store_' in the runbook and
+// in reprise_shared_*.
 func matchesSome(file, name string, metrics map[string][]string) bool {
-	return file == "RUNBOOK.md" && slices.ContainsFunc(slices.Collect(maps.Keys(metrics)), func(m string) bool { return strings.HasPrefix(m, name) })
+	if _, histogram := metrics[name+"_bucket"]; histogram && filepath.Ext(file) == ".md" {
+		return true
+	}
+	part := file == "RUNBOOK.md" || filepath.Ext(file) == ".md" && strings.HasSuffix(name, "_")
+	return part && slices.ContainsFunc(slices.Collect(maps.Keys(metrics)), func(m string) bool { return strings.HasPrefix(m, name) })
 }
 
 func checkLabels(t *testing.T, file, metric, matchers string, exists bool, labels []string) {

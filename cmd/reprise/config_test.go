@@ -242,6 +242,27 @@ func TestConfigNamedBySettings(t *testing.T) {
 	}
 }
 
+// TestSettingsWithoutEffect: the log names a line of the settings file that the environment overrules, at the start and at each reload.
+func TestSettingsWithoutEffect(t *testing.T) {
+	settings := filepath.Join(t.TempDir(), "settings")
+	write := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("REPRISE_TTL=1h\n")
+	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_MODE=semantic", "REPRISE_TTL=2h", "REPRISE_SETTINGS="+settings)
+	if text := p.read.String(); !strings.Contains(text, "REPRISE_TTL in "+settings+" has no effect: the environment sets another value, and wins") {
+		t.Errorf("at the start: %s", text)
+	}
+	write("REPRISE_MODE=exact\n")
+	p.signal(syscall.SIGHUP)
+	if line := p.waitFor("REPRISE_MODE in " + settings + " has no effect: the environment sets another value, and wins"); line["level"] != "WARN" {
+		t.Errorf("%v", line)
+	}
+}
+
 // TestSettingsThatDoNotCome: a process that waits for a file of settings still ends.
 func TestSettingsThatDoNotCome(t *testing.T) {
 	settings := filepath.Join(t.TempDir(), "settings")

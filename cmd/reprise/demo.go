@@ -56,6 +56,7 @@ func demonstrate(t cli.Terminal, args []string) error {
 	if o.input == "" {
 		loader.Override("CAPACITY_ENTRIES", demoCapacity)
 		loader.Override("LOG_PROMPTS", "true") // they are the demo's own
+		loader.Override("EXPLAIN", "true")     // the same
 	}
 	cfg, err := loader.Load(withoutStore(t.Environ))
 	if err != nil {
@@ -110,8 +111,9 @@ A file for --input holds, one JSON value a line or as one JSON array, packed wit
 bodies, or records of OASST1, SGD or ShareGPT, of which the user's turns are played and answered by the engine.
 With --input the engines do not wait; the reported upstream time is the time that they would have taken.
 
-With the built-in workload the operators' page shows prompts, which are the demo's own (--log-prompts=false: it does
-not), and money by the prices of the models that the workload asks for, unless --prices has others.
+With the built-in workload the operators' page and explain show prompts, which are the demo's own (--log-prompts=false
+and --explain=false: they do not), and money by the prices of the models that the workload asks for, unless --prices
+has others.
 
 Flags:
 `)

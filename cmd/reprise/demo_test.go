@@ -3,12 +3,15 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/demo"
+	"reprise/internal/needs"
 )
 
 // free are the flags of a demo on free ports.
@@ -104,6 +107,21 @@ func TestDemoText(t *testing.T) {
 	out, talk, code := run([]string{"REPRISE_MODE=exact"}, append([]string{"demo", "--exit", "--requests", "60"}, free...)...)
 	if code != cli.ExitOK || !strings.Contains(out, "asked before in the same words") || !strings.Contains(out, "deploy/prices.example.yaml") || !strings.Contains(talk, "(exact, rac+, 150 entries)") {
 		t.Errorf("exit %d\n%s\n%s", code, out, talk)
+	}
+}
+
+// TestDemoExplains runs the command for explain in docs/tuning.md, whose token is not set in a demo.
+func TestDemoExplains(t *testing.T) {
+	needs.Program(t, "curl")
+	page, err := os.ReadFile("../../docs/tuning.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := regexp.MustCompile(`(?s)curl -s http://127\.0\.0\.1:8080/v1/reprise/explain .*?]}'`).FindString(string(page))
+	api, _ := startDemo(t)
+	out, err := exec.Command("sh", "-c", strings.ReplaceAll(command, "http://127.0.0.1:8080", api)).CombinedOutput()
+	if err != nil || command == "" || !strings.Contains(string(out), `"candidates"`) {
+		t.Errorf("%s: %v\n%s", command, err, out)
 	}
 }
 

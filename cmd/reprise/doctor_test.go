@@ -18,7 +18,7 @@ func TestDoctorBesideAnInstance(t *testing.T) {
 	defer sim.Close()
 	engine := sim.URL + "/v1"
 	path := "file:" + filepath.Join(t.TempDir(), "r.db")
-	p := start(t, "REPRISE_UPSTREAM="+engine, "REPRISE_STORE="+path)
+	p := start(t, "REPRISE_UPSTREAM="+engine, "REPRISE_STORE="+path, "REPRISE_ACCESS_LOG=on", "REPRISE_LOG_LEVEL=debug")
 	environ := []string{"REPRISE_UPSTREAM=" + engine, "REPRISE_STORE=" + path, "REPRISE_MEMORY_LIMIT=1GiB",
 		"REPRISE_LISTEN=" + strings.TrimPrefix(p.api, "http://"), "REPRISE_ADMIN_LISTEN=" + strings.TrimPrefix(p.admin, "http://")}
 	ask := func(want string) {
@@ -42,10 +42,30 @@ func TestDoctorBesideAnInstance(t *testing.T) {
 		}
 	}
 	ask("exact")
+	if out, _, code := run([]string{"REPRISE_UPSTREAM=" + p.admin, "REPRISE_STORE=memory", "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0"}, "doctor"); code != 2 || !strings.Contains(out, "is the admin listener of a") {
+		t.Errorf("the admin listener as the upstream: exit %d\n%s", code, out)
+	}
+	if n := metric(t, p.admin, `reprise_requests_total\{endpoint="other",result="error"\}`); n != 0 {
+		t.Errorf("the doctor was counted %g times", n)
+	}
 	p.signal(syscall.SIGTERM)
 	p.end()
+	if text := p.read.String(); strings.Contains(text, "method_not_allowed") || strings.Contains(text, "OPTIONS") {
+		t.Errorf("the doctor was logged: %s", text)
+	}
 	if out, talk, code := run(environ, "doctor"); code != cli.ExitOK || !strings.Contains(out, "records check") || !strings.Contains(out, "no instance runs at") {
 		t.Errorf("afterwards: exit %d, %q\n%s", code, talk, out)
+	}
+}
+
+// TestDoctorOfTheDemo: nothing is wrong with the built-in engines, nor with the models that their list has.
+func TestDoctorOfTheDemo(t *testing.T) {
+	api, _ := startDemo(t)
+	for upstream, want := range map[string]string{api + "/v1": "one token of gpt-4o-mini", "a=" + api + "/v1;models=gpt-4o": "one token of gpt-4o in"} {
+		out, talk, code := run([]string{"REPRISE_UPSTREAM=" + upstream, "REPRISE_STORE=memory", "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0", "REPRISE_MEMORY_LIMIT=1GiB"}, "doctor")
+		if code != cli.ExitOK || talk != "" || !strings.Contains(out, want) {
+			t.Errorf("%s: exit %d, %q, lacks %q:\n%s", upstream, code, talk, want, out)
+		}
 	}
 }
 

@@ -12,6 +12,7 @@ import (
 
 	"reprise/cmd/reprise/internal/config"
 	"reprise/cmd/reprise/internal/connect"
+	"reprise/cmd/reprise/internal/doctor"
 	"reprise/cmd/reprise/internal/wire"
 	"reprise/proxy/admin"
 )
@@ -76,9 +77,26 @@ func (f *front) answerProbes(cfg *config.Config, log *slog.Logger) {
 // serve answers on both sockets until shutdown or close.
 func (f *front) serve(cfg *config.Config, api, admin http.Handler, log *slog.Logger) {
 	f.onAdmin.set(admin)
-	f.api = newHTTPServer(cfg, api, log)
+	f.api = newHTTPServer(cfg, named(api), log)
+	f.api.DisableGeneralOptionsHandler = true // named answers in its place
 	f.api.ConnState = f.apiSocket.ConnState
 	go f.run(func() error { return f.api.Serve(f.apiSocket) })
+}
+
+// named answers OPTIONS * with the name of this program, by which the doctor recognises it, and passes all else to h. Such a request asks for
+// nothing (RFC 9110, section 9.3.7), so it is neither counted nor logged; otherwise net/http would answer it.
+func named(h http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodOptions || r.RequestURI != "*" {
+			h.ServeHTTP(w, r)
+			return
+		}
+		w.Header().Set("Cache-Status", doctor.Name)
+		w.Header().Set("Content-Length", "0")
+		if r.ContentLength != 0 {
+			w.Header().Set("Connection", "close") // a body is not read
+		}
+	})
 }
 
 // run reports the error of a server that was not closed.

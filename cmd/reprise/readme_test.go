@@ -57,6 +57,34 @@ func TestReadmeSession(t *testing.T) {
 	}
 }
 
+// TestRunningCommands runs the commands of docs/running.md against a proxy with an admin token: each is answered.
+func TestRunningCommands(t *testing.T) {
+	needs.Program(t, "curl")
+	text, err := os.ReadFile("../../docs/running.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_ADMIN_TOKEN=token-of-the-operator", "REPRISE_MODE=exact")
+	commands := regexp.MustCompile("(?m)^curl .*$").FindAllString(string(text), -1)
+	if len(commands) < 6 {
+		t.Fatalf("%d commands: the test reads the page wrongly", len(commands))
+	}
+	for _, command := range commands {
+		c := exec.Command("sh", "-c", strings.Replace(command, "curl -s ", "curl -fsS ", 1))
+		c.Env = append(os.Environ(), "ADMIN="+p.admin, "TOKEN=token-of-the-operator")
+		out, err := c.CombinedOutput()
+		if err != nil || len(out) == 0 {
+			t.Errorf("%s: %v\n%s", command, err, out)
+		}
+		if strings.Contains(command, "/admin/config") && !strings.Contains(string(out), `"source": "environment"`) {
+			t.Errorf("%s shows no source:\n%s", command, out)
+		}
+		if strings.Contains(command, "/admin/purge") && strings.Contains(string(out), `"dry_run": true`) {
+			t.Errorf("%s removes nothing:\n%s", command, out)
+		}
+	}
+}
+
 // TestReadmeReplay: README's command prints the table in README, to the digit.
 func TestReadmeReplay(t *testing.T) {
 	if runtime.GOARCH != "amd64" {

@@ -64,6 +64,9 @@ func (r *reloader) reload() {
 	r.cfg = merged
 	// Also where only errors are logged: an operator looks for this line after the signal.
 	r.log.Log(context.Background(), max(slog.LevelInfo, merged.LogLevel), "settings reloaded", "changed", inList(changed), "need_restart", inList(restart))
+	for _, sentence := range merged.Overruled {
+		r.log.Log(context.Background(), max(slog.LevelWarn, merged.LogLevel), sentence)
+	}
 }
 
 // merge reads all settings, and puts in force those that can be.

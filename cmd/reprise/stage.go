@@ -88,9 +88,10 @@ var engineNames = []string{"engine-a", "engine-b"}
 // engineBlocks is the size of the KV cache of an engine in blocks: small enough that it has to drop some of them.
 const engineBlocks = 1024
 
-// startEngine serves a built-in engine on a free port. It is to clients as vLLM of this version.
+// startEngine serves a built-in engine on a free port. It is to clients as vLLM of this version. It answers for every model, and lists those of the
+// built-in workload.
 func (s *stage) startEngine(name string) (config.Upstream, error) {
-	o := enginesim.Options{Models: []string{enginesim.AnyModel}, Reply: demo.Answer, Blocks: engineBlocks, Strict: "vllm"}
+	o := enginesim.Options{Models: append([]string{enginesim.AnyModel, demoModel}, demo.Models()...), Reply: demo.Answer, Blocks: engineBlocks, Strict: "vllm"}
 	if s.o.input == "" {
 		o.Prefill, o.Decode = demoPrefill, demoDecode
 	}

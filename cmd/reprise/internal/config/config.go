@@ -20,6 +20,7 @@ type Config struct {
 	File                string // path of the configuration file; empty: none
 	Rules               []Rule // of that file
 	Traces              otlp.Settings
+	Overruled           []string // lines of the settings file without effect, because a flag or the environment sets another value, in words
 	TracesIgnored       []string // what of the variables of OpenTelemetry has no effect, in words
 	compared            bool     // prompts have been compared by meaning since the start
 

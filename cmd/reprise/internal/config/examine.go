@@ -34,11 +34,13 @@ func (l *Loader) Examine(environ []string) (c *Config, found []Problem) {
 	yaml, problems := l.configFile(&env, &file)
 	add(Wrong, problems)
 	c.Rules = yaml.rules
-	for _, s := range l.settings(c) {
+	rows := l.settings(c)
+	for _, s := range rows {
 		problems, v := l.one(&s, &env, &file, &yaml.layer)
 		add(Wrong, problems)
 		c.effective = append(c.effective, v)
 	}
+	c.Overruled = l.overruled(rows, &env, &file)
 	add(Wrong, readKeys(c, environ))
 	c.Traces, c.TracesIgnored = otlp.Read(environ)
 	for _, p := range found {

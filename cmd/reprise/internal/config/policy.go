@@ -150,5 +150,5 @@ func (c *Config) Idle() (sentences []string) {
 		now := map[bool]string{true: "exact", false: "off"}[c.CacheToolCalls]
 		sentences = append(sentences, c.shown("CACHE_TOOL_CALLS")+" is read as "+now+": the values of this setting are exact and off")
 	}
-	return append(append(sentences, idleRouting(c)...), idleShared(c)...)
+	return slices.Concat(sentences, c.Overruled, idleRouting(c), idleShared(c))
 }

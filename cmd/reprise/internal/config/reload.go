@@ -30,7 +30,7 @@ func (c *Config) Reloaded(next *Config) (merged *Config, changed, restart []stri
 	m.MaxConcurrent, m.MaxPerTenant = next.MaxConcurrent, next.MaxPerTenant
 	m.MaxErrorRate, m.JudgeModel, m.JudgeBudget = next.MaxErrorRate, next.JudgeModel, next.JudgeBudget
 	m.Rules, m.TTL, m.CacheToolCalls, m.compared = next.Rules, next.TTL, next.CacheToolCalls, c.compared || Compares(c)
-	m.File = next.File
+	m.File, m.Overruled = next.File, next.Overruled
 	m.IgnoreFields, m.IgnorePatterns = next.IgnoreFields, next.IgnorePatterns
 	keepMode := !m.compared && proxy.Mode(next.Mode).Compares() // no vectors were kept so far
 	if !keepMode {

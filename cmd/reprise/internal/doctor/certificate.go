@@ -5,7 +5,11 @@ import (
 	"context"
 	"crypto/tls"
 	"crypto/x509"
+	"slices"
+	"strings"
 	"time"
+
+	"reprise/cmd/reprise/internal/config"
 )
 
 // renewIn is how long before its end a certificate should have been replaced; of short lives a third.
@@ -28,6 +32,9 @@ func (x *exam) certificate(values *check, subject, cert, key string) {
 		}
 		var err error
 		if chain, err = readChain(cert, key); err != nil {
+			if x.contradicts(err) {
+				return skipped("because settings.contradictions failed")
+			}
 			return failure("Name the PEM files of a certificate and of its key.", "%s: %v", cert, err)
 		}
 		return x.chain(cert, chain)
@@ -35,6 +42,13 @@ func (x *exam) certificate(values *check, subject, cert, key string) {
 	x.plan.add(&check{id: "certificate.expiry", subject: subject, needs: []*check{links}, look: func(context.Context) finding {
 		return expiry(chain, x.machine.Now())
 	}})
+}
+
+// contradicts reports whether the check of the settings has found the same fault.
+func (x *exam) contradicts(err error) bool {
+	return slices.ContainsFunc(x.problems, func(p config.Problem) bool {
+		return p.Kind == config.Contradicting && strings.Contains(p.Text, err.Error())
+	})
 }
 
 func readChain(cert, key string) (chain []*x509.Certificate, err error) {

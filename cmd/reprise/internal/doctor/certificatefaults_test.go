@@ -30,6 +30,12 @@ var certificateFaults = []fault{
 	{"a chain in the wrong order", "error certificate.chain", "was not issued by", func(p *patient) {
 		p.certified(authority.issue(server{}).with(newAuthority("another authority").cert))
 	}},
+	{"a certificate with the key of another one", "error settings.contradictions", "private key does not match", func(p *patient) {
+		p.certified(authority.issue(server{}))
+		right := p.env["REPRISE_TLS_CERT"]
+		p.certified(authority.issue(server{}))
+		p.set("TLS_CERT", right)
+	}},
 	{"a chain without its end", "warning certificate.chain", "neither in it nor an authority", func(p *patient) {
 		p.certified(newAuthority("an authority of our own").issue(server{}))
 	}},

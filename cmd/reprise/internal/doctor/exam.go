@@ -39,6 +39,7 @@ type exam struct {
 	machine  Machine
 	spend    bool // requests that cost money may be made
 	plan     plan
+	engines  []*engine
 	ends     []func() // of the connections that checks have opened
 	instance func() *instance
 	roots    func() *x509.CertPool

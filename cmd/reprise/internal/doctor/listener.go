@@ -4,7 +4,7 @@ import (
 	"context"
 	"crypto/tls"
 	"net/http"
-	"strings"
+	"net/url"
 
 	"reprise/cmd/reprise/internal/connect"
 )
@@ -40,23 +40,22 @@ func (x *exam) listener(name, address string, own func() bool) finding {
 	}
 }
 
-// isAPI reports whether a proxy of this program answers at the address of the API. It refuses the method itself: nothing goes upstream.
+// Name is the header Cache-Status of the API's answer to OPTIONS *.
+const Name = "reprise"
+
+// isAPI reports whether a proxy of this program answers at the address of the API. It asks by OPTIONS *, which counts as no request.
 func (x *exam) isAPI(ctx context.Context) bool {
-	url := "http://" + connect.Local(x.cfg.Listen) + "/v1/models"
+	to := &url.URL{Scheme: "http", Host: connect.Local(x.cfg.Listen), Opaque: "*"}
 	use := client
 	if x.cfg.TLSCert != "" {
-		url = "https" + strings.TrimPrefix(url, "http")
+		to.Scheme = "https"
 		use = &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
 			TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}} // nothing secret is sent, and the name is that of this machine
 	}
-	r, err := http.NewRequestWithContext(ctx, http.MethodTrace, url, nil)
-	if err != nil {
-		return false
-	}
-	resp, err := use.Do(r)
+	resp, err := use.Do((&http.Request{Method: http.MethodOptions, URL: to}).WithContext(ctx))
 	if err != nil {
 		return false
 	}
 	resp.Body.Close()
-	return strings.HasPrefix(resp.Header.Get("Cache-Status"), "reprise")
+	return resp.Header.Get("Cache-Status") == Name
 }

@@ -19,7 +19,7 @@ var reasons = map[string]string{
 	"upstream.tls":           "Without a valid certificate the proxy sends nothing to the upstream: every miss fails.",
 	"upstream.answer":        "Clients wait for an upstream that does not answer until their own time ends.",
 	"upstream.credential":    "The upstream refuses every request whose credential it does not accept.",
-	"upstream.models":        "A request for a model that the upstream lacks fails there.",
+	"upstream.models":        "Requests go to paths below the base URL, and name a model: where the upstream lacks one of these, they fail there.",
 	"upstream.stream":        "Most clients ask for streams: where these fail, every miss does.",
 	"upstream.usage":         "Tokens and costs are read from the usage at the end of a stream; without it they are not counted.",
 	"upstream.cached-tokens": "The choice among several upstreams corrects its picture of their caches by the cached_tokens of answers.",

@@ -1,7 +1,11 @@
 package doctor
 
 import (
+	"io"
 	"net"
+	"net/http"
+	"strings"
+	"testing"
 )
 
 var settingFaults = []fault{
@@ -11,9 +15,21 @@ var settingFaults = []fault{
 	{"a contradiction", "error settings.contradictions", "REPRISE_TTL=60d (environment) is above", func(p *patient) { p.set("TTL", "60d") }},
 	{"a contradiction with the embedder", "error settings.contradictions", "every topic would have one member", func(p *patient) { p.set("ROUTE_THRESHOLD", "0.95") }},
 	{"a setting without effect", "warning settings.idle", "has no effect", func(p *patient) { p.set("TOPIC_HALF_LIFE", "100") }},
+	{"a line of the settings file that the environment overrules", "warning settings.idle", "REPRISE_MODE in ", func(p *patient) {
+		p.set("SETTINGS", p.write("settings", "REPRISE_MODE=exact\n"), "MODE", "semantic")
+	}},
 	{"the admin side beyond loopback without a token", "error settings.exposure", "that needs REPRISE_ADMIN_TOKEN", func(p *patient) { p.set("ADMIN_LISTEN", "0.0.0.0:0") }},
 	{"the operator's credential beyond loopback without keys", "error settings.exposure", "that needs REPRISE_CLIENT_KEYS", func(p *patient) {
 		p.set("LISTEN", "0.0.0.0:0", "UPSTREAM_KEY", "sk-of-the-operator")
+	}},
+	{"an engine without a credential beyond loopback", "warning settings.exposure", "REPRISE_CLIENT_KEYS is not set: every machine that reaches 0.0.0.0:0", func(p *patient) {
+		p.set("LISTEN", "0.0.0.0:0")
+	}},
+	{"an engine without a credential and without a model", "warning settings.exposure", "answers without a credential", func(p *patient) {
+		p.set("LISTEN", "0.0.0.0:0")
+		p.upstream(func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
+			io.WriteString(w, `{"data":[{"id":"bge-m3"}]}`)
+		})
 	}},
 	{"explain beyond loopback without a token", "warning settings.exposure", "help an attacker", func(p *patient) { p.set("LISTEN", "0.0.0.0:0", "EXPLAIN", "true") }},
 	{"one cache for all clients beyond loopback", "warning settings.exposure", "all clients share one cache", func(p *patient) { p.set("LISTEN", "0.0.0.0:0", "TENANT_FROM", "none") }},
@@ -35,4 +51,24 @@ func occupied(p *patient) string {
 	}
 	p.t.Cleanup(func() { l.Close() })
 	return l.Addr().String()
+}
+
+// TestClosed: beyond loopback an upstream that asks for a credential is no fault, nor is one whose operator has given keys to clients.
+func TestClosed(t *testing.T) {
+	p := newPatient(t)
+	p.set("LISTEN", "0.0.0.0:0")
+	p.upstream(status("/v1/", 401))
+	if r, printed := p.examine(); len(r.complaints()) > 0 || !strings.Contains(printed, "nothing is open without a credential") {
+		t.Error(printed)
+	}
+	p = newPatient(t)
+	p.set("LISTEN", "0.0.0.0:0", "CLIENT_KEYS", "key-of-a-client", "UPSTREAM_KEY", "any")
+	if r, printed := p.examine(); len(r.complaints()) > 0 || !strings.Contains(printed, "nothing is open without a credential") {
+		t.Error(printed)
+	}
+	p = newPatient(t)
+	p.set("LISTEN", "0.0.0.0:0", "UPSTREAM", "http://"+refusing(t)+"/v1")
+	if r, printed := p.examine(); len(r.complaints()) != 1 || !strings.Contains(printed, "asks for one is not known") {
+		t.Error(printed)
+	}
 }

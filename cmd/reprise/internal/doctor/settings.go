@@ -36,7 +36,7 @@ func (x *exam) settings(usable bool) (values *check) {
 		}
 		return ok("none")
 	}})
-	x.plan.add(&check{id: "settings.exposure", needs: []*check{values}, look: func(context.Context) finding {
+	x.plan.add(&check{id: "settings.exposure", needs: []*check{values}, limit: exposureLimit, look: func(context.Context) finding {
 		if open := of(config.Exposed); len(open) > 0 {
 			return failure("Set what is named, or listen on 127.0.0.1.", "%s", sentences(open))
 		}
@@ -63,22 +63,6 @@ func (x *exam) unsuited() []string {
 		return config.Problems(err)
 	}
 	return nil
-}
-
-// exposure finds what is allowed and dangerous where other machines can reach the API.
-func (x *exam) exposure() finding {
-	c := x.cfg
-	if config.Loopback(c.Listen) {
-		return ok("the API is for this machine only")
-	}
-	if c.Explain {
-		return warning("Leave REPRISE_EXPLAIN out and send the admin token along, or listen on 127.0.0.1.",
-			"REPRISE_EXPLAIN=true answers POST /v1/reprise/explain at %s without a token: similarities to stored prompts help an attacker", c.Listen)
-	}
-	if shared := c.Sharing(); shared != "" && len(c.ClientKeys) == 0 {
-		return warning("Set REPRISE_CLIENT_KEYS, leave REPRISE_TENANT_FROM at authorization, or let only a gateway reach the listener.", "%s", shared)
-	}
-	return ok("nothing is open without a credential")
 }
 
 // counted says how many settings there are, and how many of them are set.

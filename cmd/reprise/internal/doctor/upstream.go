@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"net/http"
+	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -36,7 +37,9 @@ type engine struct {
 	list     func(ctx context.Context) *trip // the request for the list of models, which is made once
 	listed   []string                        // models
 	model    string                          // of which a stream is asked
+	asked    *check                          // of a stream
 	reported usage.Usage                     // by the first stream
+	status   int                             // of the list; 0: none has come
 }
 
 // upstreams plans the checks of every upstream.
@@ -54,6 +57,7 @@ func (x *exam) upstreams(values *check) {
 		e := &engine{x: x, of: u, key: config.KeyOf(x.cfg, &u), matters: primaries > 1 && !u.Fallback && u.Events == "" && x.cfg.Routing.Chooser == "prefix"}
 		x.ends = append(x.ends, e.close)
 		e.plan(values)
+		x.engines = append(x.engines, e)
 	}
 }
 
@@ -66,14 +70,20 @@ func (e *engine) close() {
 
 // open makes a client for this upstream alone, which makes no requests of its own.
 func (e *engine) open() error {
-	t := e.of.Target
-	t.Key, t.Fallback, t.Drain, t.Events, t.Replay, t.Metrics = e.key, false, false, "", "", ""
 	limits := connect.Limits(e.x.cfg)
 	e.transport = upstream.NewTransport(limits.WithDefaults())
 	e.tap = &tap{RoundTripper: e.transport}
 	var err error
-	e.client, err = upstream.New(upstream.Options{Replicas: []upstream.Target{t}, Transport: e.tap, Limits: limits})
+	e.client, err = e.at(e.of.Base)
 	return err
+}
+
+// at is a client for another base URL of this upstream.
+func (e *engine) at(base *url.URL) (*upstream.Client, error) {
+	t := e.of.Target
+	t.Base = base
+	t.Key, t.Fallback, t.Drain, t.Events, t.Replay, t.Metrics = e.key, false, false, "", "", ""
+	return upstream.New(upstream.Options{Replicas: []upstream.Target{t}, Transport: e.tap, Limits: connect.Limits(e.x.cfg)})
 }
 
 func (e *engine) plan(values *check) {
@@ -102,6 +112,7 @@ func (e *engine) plan(values *check) {
 	credential := add("credential", 0, e.credential, answer)
 	models := add("models", 0, e.models, credential)
 	stream := add("stream", streamLimit, e.stream, models)
+	e.asked = stream
 	add("usage", 0, e.usage, stream)
 	add("cached-tokens", streamLimit, e.cached, stream)
 }
@@ -188,6 +199,7 @@ func (e *engine) clock(ctx context.Context) finding {
 
 func (e *engine) credential(ctx context.Context) finding {
 	t := e.list(ctx)
+	e.status = t.status
 	switch {
 	case t.status == http.StatusTooManyRequests:
 		return skipped("it takes no more requests now")
@@ -213,7 +225,7 @@ func (e *engine) models(ctx context.Context) finding {
 		if t.status == http.StatusForbidden {
 			return ok("not listed")
 		}
-		return warning("Most base URLs end in /v1. Where the upstream has no list, name its models by models= in REPRISE_UPSTREAM.", "GET %s: status %d", e.address(), t.status)
+		return e.unlisted(ctx, t)
 	}
 	for _, id := range gjson.GetBytes(t.body, "data.#.id").Array() {
 		e.listed = append(e.listed, id.Str)

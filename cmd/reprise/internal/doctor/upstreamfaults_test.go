@@ -37,9 +37,17 @@ var upstreamFaults = []fault{
 		p.set("UPSTREAM", "a="+p.env["REPRISE_UPSTREAM"]+";models=llama|gpt-4o>lama-3")
 	}},
 	{"a judge that is missing", "error upstream.models", "no model \\\"judge\\\"", func(p *patient) { p.set("UPSTREAM_KEY", "any", "JUDGE_MODEL", "judge") }},
-	{"a base URL without its path", "warning upstream.models", "status 404", func(p *patient) {
+	{"a base URL without its path", "error upstream.models", "/v1 in REPRISE_UPSTREAM", func(p *patient) {
+		p.set("UPSTREAM", strings.TrimSuffix(p.env["REPRISE_UPSTREAM"], "/v1"))
+	}},
+	{"a base URL with another path", "error upstream.models", "/v1/models has a list", func(p *patient) {
 		p.set("UPSTREAM", strings.TrimSuffix(p.env["REPRISE_UPSTREAM"], "/v1")+"/v2")
 	}},
+	{"a base URL without the path of a gateway", "error upstream.models", "/llm/v1/models has a list", func(p *patient) {
+		url := serve(p.t, http.StripPrefix("/llm", soundEngine()), nil)
+		p.set("UPSTREAM", url+"/llm")
+	}},
+	{"an upstream without a list of models", "warning upstream.models", "no list of models at this base URL", func(p *patient) { p.upstream(status("/v1/models", 404)) }},
 	{"streams that fail", "error upstream.stream", "status 500", func(p *patient) { p.upstream(status("/v1/chat/completions", 500)) }},
 	{"streams that break off", "error upstream.stream", "breaks off", func(p *patient) {
 		p.upstream(func(w http.ResponseWriter, r *http.Request, next http.Handler) {
@@ -172,6 +180,16 @@ func TestCosts(t *testing.T) {
 		if len(r.complaints()) > 0 || (posts > 0) != c.stream || posts > 1 || strings.Contains(printed, "sk-of") {
 			t.Errorf("%v: %d streams; %s", c, posts, printed)
 		}
+	}
+}
+
+// TestNamedModels: where the settings name the models, an upstream without a list is no fault.
+func TestNamedModels(t *testing.T) {
+	p := newPatient(t)
+	p.upstream(status("/v1/models", 404))
+	p.set("UPSTREAM", "a="+p.env["REPRISE_UPSTREAM"]+";models=llama")
+	if r, printed := p.examine(); len(r.complaints()) > 0 || !strings.Contains(printed, "the settings name 1 model") || !strings.Contains(printed, "one token of llama") {
+		t.Error(printed)
 	}
 }
 
