@@ -241,9 +241,9 @@ func (s *study) notes(c *Curves) (notes []string) {
 				"the window and requests that wanted a new answer are not replayed. Compare the curves with each other.", 100*d))
 		}
 	}
-	if n := c.Window.Counted; n > 0 {
-		notes = append(notes, fmt.Sprintf("Chance alone moves a hit ratio of %d counted requests by up to %.1f points (95 %%). Policies are compared over the same requests, which differs by less, but a lead below that should be seen "+
-			"again in a later window before it is followed.", n, 196*math.Sqrt(c.Measured*(1-c.Measured)/float64(n))))
+	if n := float64(c.Window.Counted) * c.Window.Rate; n > 0 {
+		notes = append(notes, fmt.Sprintf("Chance alone moves a hit ratio of %.0f requests, which the replay counts, by up to %.1f points (95 %%). Policies are compared over the same requests, which differs by less, but a lead below that should be seen "+
+			"again in a later window before it is followed.", n, 196*math.Sqrt(c.Measured*(1-c.Measured)/n)))
 	}
 	notes = append(notes, "A request that was answered by meaning counts as one for the answer that it got: what a larger cache would find beyond that by meaning is not in the curves.")
 	return notes
