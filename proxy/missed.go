@@ -21,6 +21,10 @@ const missesShare = 64
 
 func newMisses(s *Server) *misses.Watch {
 	o := misses.Options{Now: s.opts.Now, Requests: s.metrics.lookedFor, Prompts: s.opts.LogPrompts}
+	if all := s.opts.APIs.Families(); len(all) > 0 {
+		names := all[0].Requests.Names // each has those of all
+		o.Known = func(field string) bool { _, known := names[field]; return known }
+	}
 	o.Stored = func(id uint64) (prompt string, there bool) {
 		e, there := s.cache.Get(policy.ID(id))
 		if there {

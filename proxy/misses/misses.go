@@ -10,7 +10,8 @@
 // another tenant or in another namespace.
 //
 // A reason follows from what is remembered, which is bounded ([Options]) and begins with the process: an answer that was evicted before, or
-// is forgotten here, counts as never asked. A purge empties it, and the examples of misses that Report has.
+// is forgotten here, counts as never asked. A purge empties it, and the examples of misses that Report has; one of a single entry leaves the
+// figures of Report, which have no texts.
 package misses
 
 import (
@@ -68,7 +69,11 @@ const (
 	PartEndpoint  = "endpoint"     // the path of the request
 	PartQuery     = "query"        // of the URL
 	PartHeader    = "header:"      // with the name of a header behind it
+	partIgnored   = "ignored"      // what the settings and rules ignore
 )
+
+// ownParts are names that do not come from clients, without PartRest.
+var ownParts = []string{PartTenant, PartNamespace, PartSystem, PartTurns, PartMessage, PartEndpoint, PartQuery, partIgnored}
 
 // Facts are what the cache has found out about a request that missed.
 type Facts struct {

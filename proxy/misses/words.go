@@ -99,7 +99,7 @@ func partWords(name string) string {
 		return "other fields"
 	case PartQuery:
 		return "query of the URL"
-	case "ignored":
+	case partIgnored:
 		return "what the settings and rules ignore"
 	case PartTurns:
 		return "the conversation before it"
@@ -205,7 +205,7 @@ func (d *Difference) repair() string {
 		return "Where these clients may share answers, let them send one namespace."
 	}
 	switch d.Part {
-	case "model", PartEndpoint, PartMessage, PartTurns, "ignored": // what is asked, of whom, and what an operator has set
+	case "model", PartEndpoint, PartMessage, PartTurns, partIgnored: // what is asked, of whom, and what an operator has set
 		return ""
 	case "tools":
 		return "Send the same tools with the same descriptions in the same order; where only an order changes, REPRISE_CANONICAL makes it one, which the model sees."
