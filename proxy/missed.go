@@ -83,6 +83,11 @@ func (q missing) facts(f *cache.Finding) *misses.Facts {
 	x.Request = q.d.NoCache || cache.BarRequest == bar || cache.BarRequest == f.Bar
 	x.Fresh = there && bar != cache.BarExpired && bar != cache.BarRefused
 	x.Expired = bar == cache.BarExpired || f.Bar == cache.BarExpired
+	if x.Expired {
+		if e, there := q.s.cache.Get(policy.ID(x.Nearest)); there {
+			x.Short = q.shortened(e)
+		}
+	}
 	x.Refused = bar == cache.BarRefused || f.Bar == cache.BarRefused
 	switch {
 	case len(f.Vetoes) > 0:
@@ -93,6 +98,17 @@ func (q missing) facts(f *cache.Finding) *misses.Facts {
 	return x
 }
 
+// shortened is what has decided the life of an answer to q, or to a request like it; "": the setting for all.
+func (q missing) shortened(e *store.Entry) string {
+	switch {
+	case !e.Expires.IsZero() && e.Expires.Sub(e.Created) < q.rule.TTL:
+		return misses.ByClient
+	case q.rule.TTL != q.set.Rest().TTL:
+		return misses.ByRule
+	}
+	return ""
+}
+
 // remember makes the watch remember what became of the answer to q: an entry, or why there is none.
 func (q missing) remember(k *keptInfo) {
 	if q.asked == nil || q.d.NoStore {
@@ -100,6 +116,7 @@ func (q missing) remember(k *keptInfo) {
 	}
 	q.s.faults.guard("misses", func() error {
 		if k.entry != nil {
+			q.asked.Short = q.shortened(k.entry)
 			q.s.misses.Kept(q.asked, uint64(k.entry.ID), k.entry.Expires, q.current)
 		} else if k.reason != "" {
 			q.s.misses.NotKept(q.asked, k.reason, q.current)

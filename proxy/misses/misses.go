@@ -30,7 +30,15 @@ type Request struct {
 	Parts []Part
 	// System returns the texts of the system prompt. It is called for a scope that is new, and where system prompts differ. nil: none.
 	System func() []Text
+	// Short is what has made the life of a kept answer to it another one than that of the settings: ByClient, ByRule, or "".
+	Short string
 }
+
+// What decides the life of an answer, where it is not the setting for all.
+const (
+	ByClient = "client" // the request that it answered wanted a shorter one
+	ByRule   = "rule"   // a rule has its own
+)
 
 // Part is a part of a scope. Equal digests are of equal parts.
 type Part struct {
@@ -81,6 +89,7 @@ type Facts struct {
 	// Request: the client wanted no stored answer, or a younger one; Fresh: there was one under its key.
 	Request, Fresh bool
 	Expired        bool   // an answer that would have served is too old
+	Short          string // what has decided the life of that answer, as in Request.Short
 	Refused        bool   // a verdict of before keeps an answer from serving
 	Shadow         bool   // an answer would have been served without the shadow mode
 	Explored       bool   // an answer would have been served, and is compared with a new one
@@ -153,7 +162,7 @@ func plain(name string) string {
 // Diagnosis is why a request missed.
 type Diagnosis struct {
 	Why     Why
-	What    string       // which veto, which reason not to store, which step
+	What    string       // which veto, which reason not to store, which step, what has decided a life
 	Differs []Difference // from the nearest one that is kept; the system prompt first
 	Scopes  int          // other scopes in which the same is kept, as far as they were looked through
 	Alike   bool         // all of these differ in the same parts

@@ -22,7 +22,7 @@ func (d *Diagnosis) Set(s *Settings) (all []string) {
 	case Shadow:
 		return []string{"REPRISE_MODE=semantic"}
 	case Expired:
-		if longer := min(2*s.TTL, s.MaxTTL); longer > s.TTL && s.TTL > 0 {
+		if longer := min(2*s.TTL, s.MaxTTL); d.What == "" && longer > s.TTL && s.TTL > 0 {
 			return []string{"REPRISE_TTL=" + shortly(longer)}
 		}
 	case Evicted:

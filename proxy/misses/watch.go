@@ -87,10 +87,10 @@ func (w *Watch) Kept(r *Request, id uint64, until time.Time, valid func() bool) 
 	s := x.scope(r, texts)
 	place := x.place(r)
 	if old := x.at(x.places[place]); old != nil && old.scope == s {
-		old.id, old.until, old.gone = id, end, false
+		old.id, old.until, old.gone, old.reason = id, end, false, x.number(r.Short)
 		return
 	}
-	x.add(record{own: x.own(r), asks: r.Asks, place: place, talk: r.Talk, id: id, until: end, owner: ownerOf(r), scope: s})
+	x.add(record{own: x.own(r), asks: r.Asks, place: place, talk: r.Talk, id: id, until: end, owner: ownerOf(r), scope: s, reason: x.number(r.Short)})
 }
 
 // secondsOf is a time in seconds since 1970; the zero time is never.

@@ -36,7 +36,7 @@ func (w *Watch) diagnose(r *Request, f *Facts, alive func(id uint64) Life, most,
 	case f.Explored:
 		return &Diagnosis{Why: Explored, hit: true, nearest: f.Nearest}
 	case f.Expired:
-		return &Diagnosis{Why: Expired, hit: true, nearest: f.Nearest}
+		return &Diagnosis{Why: Expired, What: f.Short, hit: true, nearest: f.Nearest}
 	case f.Refused:
 		return &Diagnosis{Why: Refused, nearest: f.Nearest}
 	case r.Asks == 0:
@@ -79,7 +79,7 @@ type look struct {
 	count bool // scopes
 
 	here    record // what became of it in the same place; without an owner: nothing is known
-	reason  string // why that was not kept
+	reason  string // why that was not kept, or what has decided its life
 	near    []near // the same in other places, of the same owner, the last ones first
 	foreign *near  // of another owner
 	parts   []part
@@ -152,7 +152,7 @@ func (l *look) fate() *Diagnosis {
 	}
 	switch life := l.alive(l.here.id); {
 	case life == Stale || life == Gone && l.here.until <= l.Now.Unix():
-		return &Diagnosis{Why: Expired, hit: true, nearest: l.here.id}
+		return &Diagnosis{Why: Expired, What: l.reason, hit: true, nearest: l.here.id}
 	case life == Gone:
 		return &Diagnosis{Why: Evicted, hit: true, nearest: l.here.id}
 	case l.Raised:

@@ -17,7 +17,7 @@ func (d *Diagnosis) Words() string {
 	case Refused:
 		return "The answer that was found has been judged wrong for this request."
 	case Expired:
-		return "The answer to this was too old."
+		return "The answer to this was too old" + shortWords[d.What] + "."
 	case NotStored:
 		return "The answer to this that was given before was not kept: " + notStoredWords(d.What) + "."
 	case Evicted:
@@ -118,7 +118,7 @@ func (d *Diagnosis) Repair() string {
 	case Shadow:
 		return "REPRISE_MODE=semantic serves such answers."
 	case Expired:
-		return "A longer REPRISE_TTL keeps answers for longer."
+		return longerLife(d.What)
 	case Evicted:
 		return moreRoom
 	case NotStored:
@@ -135,6 +135,21 @@ func (d *Diagnosis) Repair() string {
 		return d.scopeRepair()
 	}
 	return ""
+}
+
+// shortWords say what has decided the life of an answer that is too old.
+var shortWords = map[string]string{ByClient: ": its life was made shorter by the request that it answered (X-Reprise-TTL, or another gateway's name for it), or by the setting of then",
+	ByRule: ": its life is that of a rule"}
+
+// longerLife repairs a life that something has decided.
+func longerLife(by string) string {
+	switch by {
+	case ByClient:
+		return "No setting makes a life longer that a client has shortened: let clients send a longer X-Reprise-TTL, or none."
+	case ByRule:
+		return "A longer ttl of the rule, in the file of REPRISE_CONFIG, keeps these answers for longer; a longer REPRISE_TTL does not."
+	}
+	return "A longer REPRISE_TTL keeps answers for longer."
 }
 
 // moreRoom repairs what a full store does: it removes answers, and does not keep those that are worth less than all others.
