@@ -77,7 +77,7 @@ func (q missing) life(id uint64) misses.Life {
 // facts are what the cache has found out.
 func (q missing) facts(f *cache.Finding) *misses.Facts {
 	x := &misses.Facts{Now: q.s.opts.Now(), Shadow: f.Shadow, Explored: f.Fallback, Exact: !f.Compared, Raised: cache.Raised(q.s.cache, &q.req),
-		Near: f.Route.Topic != 0, Degraded: f.Degraded}
+		Near: f.Route.Topic != 0, Degraded: f.Degraded, Away: q.req.Unfetched}
 	bar, own, there := cache.KeyBar(q.s.cache, &q.req)
 	x.Nearest = uint64(cmp.Or(own, f.Nearest()))
 	x.Request = q.d.NoCache || cache.BarRequest == bar || cache.BarRequest == f.Bar

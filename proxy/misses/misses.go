@@ -90,6 +90,7 @@ type Facts struct {
 	Request, Fresh bool
 	Expired        bool   // an answer that would have served is too old
 	Short          string // what has decided the life of that answer, as in Request.Short
+	Away           bool   // an answer that would have served is kept, and the shared store could not give it
 	Refused        bool   // a verdict of before keeps an answer from serving
 	Shadow         bool   // an answer would have been served without the shadow mode
 	Explored       bool   // an answer would have been served, and is compared with a new one

@@ -16,6 +16,9 @@ const (
 	mostPlaces = 3    // differences of one text that are named
 )
 
+// fetching is the step of the cache that gets an answer from the shared store.
+const fetching = "fetch"
+
 // Why finds why r missed. alive returns what has become of an entry; it is called without the lock. The cost is a microsecond or two, and
 // that of comparing system prompts where these differ.
 func (w *Watch) Why(r *Request, f *Facts, alive func(id uint64) Life) *Diagnosis {
@@ -39,6 +42,8 @@ func (w *Watch) diagnose(r *Request, f *Facts, alive func(id uint64) Life, most,
 		return &Diagnosis{Why: Expired, What: f.Short, hit: true, nearest: f.Nearest}
 	case f.Refused:
 		return &Diagnosis{Why: Refused, nearest: f.Nearest}
+	case f.Away:
+		return &Diagnosis{Why: Degraded, What: fetching, hit: true, nearest: f.Nearest}
 	case r.Asks == 0:
 		return f.rest()
 	}

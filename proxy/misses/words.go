@@ -31,6 +31,9 @@ func (d *Diagnosis) Words() string {
 	case Veto:
 		return "The nearest answer was refused: " + d.What + "."
 	case Degraded:
+		if d.What == fetching {
+			return "The answer to this is kept, and could not be fetched: the shared store is away, or has changes that have not been read here yet."
+		}
 		return "Nothing equal was found, and the search by meaning failed: " + d.What + "."
 	case Below:
 		return "Something like it is kept in the same scope, and is not near enough."
@@ -126,6 +129,9 @@ func (d *Diagnosis) Repair() string {
 	case ExactOnly:
 		return "Where REPRISE_MODE=exact or X-Reprise-Mode: exact is the cause, leave it out; elsewhere send the very same request."
 	case Degraded:
+		if d.What == fetching {
+			return "The log, reprise_degraded_total and GET /admin/shared show whether the shared store is away."
+		}
 		return "The log and reprise_degraded_total show what fails."
 	case Below:
 		return "An embedder that sees meaning, or a lower REPRISE_HIT_THRESHOLD, finds more, at the price of more wrong answers."
