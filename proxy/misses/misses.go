@@ -129,6 +129,7 @@ type Difference struct {
 	Index int    // of the message, among those of a system prompt of several; from 0
 	Byte  int    // of its text, where the word begins in which it differs; -1: not known
 	Looks string // what differs there: date, time, id, uuid, number, name, space, order, text; "": not known
+	shape string // the expression that takes it out; "": there is none
 }
 
 // String is the difference as in Cache-Status: user, system@212:date.

@@ -317,7 +317,8 @@ func (t *Text) compare(other string) (all []Difference) {
 		if cut && len(all) > 0 && d.End == len(text) {
 			break // where one text is longer than the other, their ends are cut at different places
 		}
-		all = append(all, Difference{Byte: t.place(d.Byte), Looks: looks(d)})
+		class := looks(d)
+		all = append(all, Difference{Byte: t.place(d.Byte), Looks: class, shape: shapeOf(text[min(d.Byte, len(text)):], class)})
 	}
 	return all
 }

@@ -209,13 +209,19 @@ func (d *Diagnosis) scopeRepair() string {
 	return strings.Join(all, " ")
 }
 
+// variesWords are the looks of what may vary from request to request.
+var variesWords = map[string]string{"date": "date", "time": "time", "id": "random id", "uuid": "UUID", "number": "number", "name": "name"}
+
 // repair is what can be done about a part, where no answer depends on it.
 func (d *Difference) repair() string {
-	varies := d.Looks == "date" || d.Looks == "time" || d.Looks == "id" || d.Looks == "uuid" || d.Looks == "number" || d.Looks == "name"
+	_, varies := variesWords[d.Looks]
 	header, isHeader := strings.CutPrefix(d.Part, PartHeader)
 	switch {
+	case d.Byte >= 0 && d.shape != "":
+		return "Where no answer depends on it, REPRISE_IGNORE_PATTERN takes the " + variesWords[d.Looks] + " out of the scope. Write the words that stand before it in front of the expression: alone it takes out every one in every system prompt."
 	case d.Byte >= 0 && varies:
-		return "Where no answer depends on it, REPRISE_IGNORE_PATTERN takes what varies in the system prompt out of the scope."
+		return fmt.Sprintf("Where no answer depends on it, REPRISE_IGNORE_PATTERN takes the %s out of the scope: look at byte %d of the system prompt, and write the words around it with a named group for what varies, such as Customer: (?P<customer>\\w+).",
+			variesWords[d.Looks], d.Byte)
 	case d.Byte >= 0:
 		return "Send the same system prompt, and what varies in the user's message."
 	case isHeader:
