@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"fmt"
 	"io"
 	"net/http"
 	"strings"
@@ -183,6 +184,14 @@ func TestExplain(t *testing.T) {
 		}
 		if tc.result == "semantic" && gjson.Get(got.body, "entry").String() != stored {
 			t.Errorf("%s: %s", tc.body, got.body)
+		}
+	}
+	const polite = "Hi there, could you please tell me what the capital of France is? Thanks in advance!"
+	for header, want := range map[string]string{"User-Agent: none": "semantic 0", "X-Reprise-Threshold: 0.999": "miss 1"} {
+		got := r.ask(t, "/v1/reprise/explain", chat(polite), "X-Reprise-Admin-Token: s3cret", header).body
+		nearest := gjson.Get(got, "candidates.0")
+		if is := fmt.Sprint(gjson.Get(got, "result"), " ", nearest.Get("what_would_have_to_change.#").Int()); is != want || nearest.Get("over_hit_threshold").Bool() {
+			t.Errorf("equal forms, %s: %s, not %s: %s", header, is, want, got)
 		}
 	}
 	for query, status := range map[string]int{"?tenant=all": 200, "?tenant=x": 400, "?endpoint=/v1/x": 400, "?endpoint=/v1/embeddings&a=1": 200} {

@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"sync"
+	"time"
 
 	"reprise/proxy/align"
 	"reprise/proxy/api"
@@ -18,9 +19,9 @@ type alignment struct {
 // alignedShare is the part of the memory limit that the texts of a report may take.
 const alignedShare = 64
 
-func newAlignment(memory int64) *alignment {
+func newAlignment(memory int64, now func() time.Time) *alignment {
 	a := &alignment{segments: sync.Pool{New: func() any { return new([]align.Segment) }}}
-	o := align.Options{}
+	o := align.Options{Now: now}
 	if memory > 0 {
 		o.Bytes = int(min(memory/alignedShare, align.DefaultBytes))
 	}

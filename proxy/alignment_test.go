@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reflect"
 	"regexp"
 	"strings"
 	"sync"
@@ -140,11 +141,16 @@ func TestAlignment(t *testing.T) {
 			t.Errorf("no metric %s", want)
 		}
 	}
-	if _, _, err := r.Purge(t.Context(), store.Filter{}); err != nil {
-		t.Fatal(err)
-	}
-	if report := AlignmentOf(r.Server).Report(); len(report.Applications) > 0 {
-		t.Errorf("after a purge:\n%s", report)
+	for _, f := range []store.Filter{{Entry: 1}, {}} {
+		if _, _, err := r.Purge(t.Context(), f); err != nil {
+			t.Fatal(err)
+		}
+		switch after := AlignmentOf(r.Server).Report(); {
+		case f.Entry != 0 && !reflect.DeepEqual(after, report):
+			t.Errorf("after a purge of one entry:\n%s", after)
+		case f.Entry == 0 && (len(after.Applications) > 0 || after.Emptied.IsZero()):
+			t.Errorf("after a purge at %v:\n%s", after.Emptied, after)
+		}
 	}
 }
 

@@ -21,6 +21,10 @@ const missesShare = 64
 
 func newMisses(s *Server) *misses.Watch {
 	o := misses.Options{Now: s.opts.Now, Requests: s.metrics.lookedFor, Prompts: s.opts.LogPrompts}
+	if all := s.opts.APIs.Families(); len(all) > 0 {
+		names := all[0].Requests.Names // each has those of all
+		o.Known = func(field string) bool { _, known := names[field]; return known }
+	}
 	o.Stored = func(id uint64) (prompt string, there bool) {
 		e, there := s.cache.Get(policy.ID(id))
 		if there {
@@ -73,12 +77,17 @@ func (q missing) life(id uint64) misses.Life {
 // facts are what the cache has found out.
 func (q missing) facts(f *cache.Finding) *misses.Facts {
 	x := &misses.Facts{Now: q.s.opts.Now(), Shadow: f.Shadow, Explored: f.Fallback, Exact: !f.Compared, Raised: cache.Raised(q.s.cache, &q.req),
-		Near: f.Route.Topic != 0, Degraded: f.Degraded}
+		Near: f.Route.Topic != 0, Degraded: f.Degraded, Away: q.req.Unfetched}
 	bar, own, there := cache.KeyBar(q.s.cache, &q.req)
 	x.Nearest = uint64(cmp.Or(own, f.Nearest()))
 	x.Request = q.d.NoCache || cache.BarRequest == bar || cache.BarRequest == f.Bar
 	x.Fresh = there && bar != cache.BarExpired && bar != cache.BarRefused
 	x.Expired = bar == cache.BarExpired || f.Bar == cache.BarExpired
+	if x.Expired {
+		if e, there := q.s.cache.Get(policy.ID(x.Nearest)); there {
+			x.Short = q.shortened(e)
+		}
+	}
 	x.Refused = bar == cache.BarRefused || f.Bar == cache.BarRefused
 	switch {
 	case len(f.Vetoes) > 0:
@@ -89,6 +98,17 @@ func (q missing) facts(f *cache.Finding) *misses.Facts {
 	return x
 }
 
+// shortened is what has decided the life of an answer to q, or to a request like it; "": the setting for all.
+func (q missing) shortened(e *store.Entry) string {
+	switch {
+	case !e.Expires.IsZero() && e.Expires.Sub(e.Created) < q.rule.TTL:
+		return misses.ByClient
+	case q.rule.TTL != q.set.Rest().TTL:
+		return misses.ByRule
+	}
+	return ""
+}
+
 // remember makes the watch remember what became of the answer to q: an entry, or why there is none.
 func (q missing) remember(k *keptInfo) {
 	if q.asked == nil || q.d.NoStore {
@@ -96,6 +116,7 @@ func (q missing) remember(k *keptInfo) {
 	}
 	q.s.faults.guard("misses", func() error {
 		if k.entry != nil {
+			q.asked.Short = q.shortened(k.entry)
 			q.s.misses.Kept(q.asked, uint64(k.entry.ID), k.entry.Expires, q.current)
 		} else if k.reason != "" {
 			q.s.misses.NotKept(q.asked, k.reason, q.current)

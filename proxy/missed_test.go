@@ -314,7 +314,7 @@ func TestWhyIgnored(t *testing.T) {
 	}
 }
 
-// TestWhyPurged: a purge, of whatever, leaves no trace of what was asked.
+// TestWhyPurged: a purge of more than one entry leaves no trace of what was asked, and the report says when.
 func TestWhyPurged(t *testing.T) {
 	r := newRig(t)
 	r.missed(t, "new", chat(capital))
@@ -325,7 +325,7 @@ func TestWhyPurged(t *testing.T) {
 	if _, _, err := r.Purge(context.Background(), store.Filter{Model: "of no entry"}); err != nil {
 		t.Fatal(err)
 	}
-	if report := r.misses(t); report.Get("misses").Int() != 0 || report.Get("groups.#").Int() != 0 {
+	if report := r.misses(t); report.Get("misses").Int() != 0 || report.Get("groups.#").Int() != 0 || report.Get("emptied").Str == "" || report.Get("forgotten").Exists() {
 		t.Errorf("after the purge: %s", report.Raw)
 	}
 	r.missed(t, "new", chat(capital, `"user":"b"`))

@@ -48,8 +48,13 @@ func (s *Server) Purge(ctx context.Context, f store.Filter) (matched, purged int
 func (s *Server) Purged(f store.Filter) {
 	forget(s, f)
 	s.readings.clear()
-	s.alignment.Clear()
-	s.misses.Clear()
+	if f.Entry != 0 { // figures have no text: a look at one wrong answer must not cost those of the last hour
+		s.alignment.Forget()
+		s.misses.Forget()
+	} else {
+		s.alignment.Clear()
+		s.misses.Clear()
+	}
 	s.warmer.clear()
 	s.flights.Detach() // their answers may have been read before the removal, or be as old
 }

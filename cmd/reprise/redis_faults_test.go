@@ -238,3 +238,27 @@ func TestKindsOfServers(t *testing.T) {
 		})
 	}
 }
+
+// TestWhyWithoutRedis: the miss of a request whose answer is kept, while Redis is away, says so; one in other words too.
+func TestWhyWithoutRedis(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
+	a, b := start(t, env...), start(t, env...)
+	const asked, alike = "Which river flows through the old town of Bern and where does it end?", "which river flows through the old town of Bern and where does it end"
+	shares(t, a, b, prompt(asked))
+	server.Kill()
+	for p, body := range map[*process]string{a: prompt(asked), b: prompt(alike)} {
+		var got string
+		until(t, "the answer not to be served any more", func() bool {
+			resp := p.ask(body)
+			got = resp.Header.Get("Cache-Status")
+			_ = resp.Body.Close()
+			return resp.Header.Get("X-Cache") == "miss"
+		})
+		if !strings.Contains(got, "why=degraded:fetch") {
+			t.Errorf("%s: %s", body, got)
+		}
+	}
+	a.stop()
+	b.stop()
+}

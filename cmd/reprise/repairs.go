@@ -20,7 +20,7 @@ func (s *service) repairs(cfg *config.Config) misses.Settings {
 		most = 0 // answers are in Redis
 	}
 	return misses.Settings{TTL: cfg.TTL, MaxTTL: cfg.MaxTTL, Capacity: doubled(capacity(cfg), s.store.Stats(), most),
-		MaxEntryBytes: cfg.MaxEntryBytes, IgnoreFields: cfg.IgnoreFields, IgnoreHeaders: cfg.IgnoreHeaders}
+		MaxEntryBytes: cfg.MaxEntryBytes, IgnoreFields: cfg.IgnoreFields, IgnoreHeaders: cfg.IgnoreHeaders, IgnorePatterns: cfg.IgnorePatterns}
 }
 
 // doubled is the variable of the capacity of which st has used the larger share, with twice its value. most is how many bytes it may be, 0: any

@@ -5,13 +5,15 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"reprise/proxy/upstream/prefix"
 )
 
 // Report is what a Watch has found. It holds no text of prompts.
 type Report struct {
-	Applications []Application `json:"applications"` // the one that loses the most tokens first
+	Applications []Application `json:"applications"`     // the one that loses the most tokens first
+	Emptied      time.Time     `json:"emptied,omitzero"` // when a purge emptied it; zero: none has since the start
 }
 
 // Application is the report of one application. Tokens are estimated, 64 for 256 bytes of JSON.
@@ -58,6 +60,7 @@ func (w *Watch) Report() Report {
 	for _, a := range w.apps {
 		apps = append(apps, a)
 	}
+	r.Emptied = w.emptied
 	w.mu.RUnlock()
 	for _, a := range apps {
 		r.Applications = append(r.Applications, a.report())

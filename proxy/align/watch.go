@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 	"unsafe"
 
 	"reprise/proxy/upstream/prefix"
@@ -13,9 +14,10 @@ import (
 
 // Options bound what a Watch keeps.
 type Options struct {
-	Apps  int // applications, of which the least recently seen goes; default 256
-	Head  int // bytes of a prompt that are kept as text, the rest as hashes; default 65,536
-	Bytes int // of all applications in memory, most of them texts; default DefaultBytes
+	Apps  int              // applications, of which the least recently seen goes; default 256
+	Head  int              // bytes of a prompt that are kept as text, the rest as hashes; default 65,536
+	Bytes int              // of all applications in memory, most of them texts; default DefaultBytes
+	Now   func() time.Time // default time.Now
 }
 
 // DefaultBytes is how many bytes all applications take at most.
@@ -30,6 +32,9 @@ func (o Options) withDefaults() Options {
 	def(&o.Apps, 256)
 	def(&o.Head, 64<<10)
 	def(&o.Bytes, DefaultBytes)
+	if o.Now == nil {
+		o.Now = time.Now
+	}
 	return o
 }
 
@@ -41,8 +46,9 @@ type Watch struct {
 	bytes  atomic.Int64
 	totals totals
 
-	mu   sync.RWMutex // protects what follows
-	apps map[App]*app
+	mu      sync.RWMutex // protects what follows
+	apps    map[App]*app
+	emptied time.Time // by the last Clear; zero: there was none
 }
 
 // NewWatch returns a Watch that has observed nothing.
@@ -124,7 +130,7 @@ func (w *Watch) dropLocked(keep *app) {
 	}
 }
 
-// Clear drops all applications with their texts and figures, but not the totals. A purge calls it.
+// Clear drops all applications with their texts and figures, but not the totals. A purge of more than one entry calls it.
 func (w *Watch) Clear() {
 	if w == nil {
 		return
@@ -135,6 +141,20 @@ func (w *Watch) Clear() {
 		w.bytes.Add(-int64(a.end()))
 	}
 	clear(w.apps)
+	w.emptied = w.o.Now().UTC()
+}
+
+// Forget drops the texts of all applications and the hashes of what they began with, but not the figures, which have no text. A purge of one
+// entry calls it. A later request is compared with those behind the purge alone.
+func (w *Watch) Forget() {
+	if w == nil {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, a := range w.apps {
+		w.bytes.Add(-int64(a.forget()))
+	}
 }
 
 // slots is how many prompts of an application are kept: conversations of one application interleave.
@@ -169,6 +189,18 @@ func (a *app) end() (size int) {
 	size, a.counted = a.counted, 0
 	a.ended, a.latest, a.next, a.heads = true, [slots]prompt{}, prompt{}, nil
 	return size
+}
+
+// forget forgets what requests had, and returns by how many bytes the application has shrunk.
+func (a *app) forget() (shrunk int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	before := a.counted
+	a.latest, a.next, a.heads, a.sent = [slots]prompt{}, prompt{}, nil, [beginnings]uint32{}
+	if before > 0 { // else it is new, and its first request adds all of it
+		a.counted = a.size()
+	}
+	return before - a.counted
 }
 
 // size is the memory of the application.

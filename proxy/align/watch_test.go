@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"math/rand/v2"
+	"reflect"
 	"slices"
 	"strings"
 	"sync"
@@ -293,6 +294,21 @@ func TestBounds(t *testing.T) {
 	long := shop
 	long.Model = strings.Repeat("m", maxName+1)
 	w.Observe(long, request("", stable))
+	before := w.Report()
+	if w.Forget(); !reflect.DeepEqual(w.Report(), before) {
+		t.Errorf("the report has changed: %+v", w.Report())
+	}
+	sum = 0
+	for _, a := range w.apps {
+		sum += int64(a.size())
+		if a.heads != nil || a.next.used != 0 || !reflect.DeepEqual(a.latest, [slots]prompt{}) || a.sent != [beginnings]uint32{} {
+			t.Errorf("something of the prompts of %s is left", a.name.Tenant)
+		}
+	}
+	if sum != w.bytes.Load() {
+		t.Errorf("%d bytes, counted as %d", sum, w.bytes.Load())
+	}
+	w.Observe(app(1), request("", stable))
 	w.Clear()
 	if r := w.Report(); len(r.Applications) != 0 || w.bytes.Load() != 0 {
 		t.Errorf("after Clear: %+v, %d bytes", r, w.bytes.Load())
@@ -320,6 +336,7 @@ func TestOddSegments(t *testing.T) {
 	var none *Watch
 	none.Observe(shop, many)
 	none.Clear()
+	none.Forget()
 	if len(none.Report().Applications) > 0 || len(none.Totals()) != classCount {
 		t.Error("a nil Watch has a report")
 	}
@@ -372,6 +389,7 @@ func TestConcurrent(t *testing.T) {
 				}
 				if i == 100 && g == 0 {
 					w.Clear()
+					w.Forget()
 				}
 			}
 		})

@@ -51,6 +51,7 @@ func (a *answers) unknown(ctx context.Context, r *Request, clock func() time.Tim
 // lookup is Lookup without its guard. What is stale is returned without its answer, which may never be asked for.
 func (c *Cache) lookup(ctx context.Context, r *Request) (hit, stale *Hit, err error) {
 	purges := c.purges.Load()
+	r.Unfetched = false
 	e, alias, ok := c.store.Lookup(r.Key)
 	var why basis
 	if alias {
@@ -71,7 +72,8 @@ func (c *Cache) lookup(ctx context.Context, r *Request) (hit, stale *Hit, err er
 	case r.tooOld(e, now):
 		return nil, nil, nil
 	}
-	whole, _, err := c.answers.of(ctx, e)
+	whole, missing, err := c.answers.of(ctx, e)
+	r.Unfetched = whole == nil && !missing
 	if whole == nil || !whole.Same(e) && (alias || !r.takes(whole, now)) { // only the key says what an answer of another process is for
 		return nil, nil, err
 	}

@@ -37,6 +37,9 @@ type Request struct {
 
 	// Asked is set by the first Lookup that asks the shared store for the key, because there is no entry here. Later ones do not ask again.
 	Asked bool
+	// Unfetched is set where an answer is stored that would have served, and the shared store could not give it: it is away, or has changes
+	// that are not applied here yet.
+	Unfetched bool
 
 	// The rest is for callers that know more than a prompt: a replay of a trace.
 	Vector []float32      // of the prompt; nil lets the cache embed it

@@ -166,6 +166,8 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 	whole, missing, err := s.answers.of(ctx, hit.Entry)
 	switch {
 	case err != nil || whole == nil && !missing:
+		s.r.Unfetched = err == nil
+		s.f.about(hit.Entry)
 		return true, err
 	case whole == nil || !whole.Same(hit.Entry): // no answer, or one of which it is not known whether it may be found by meaning
 		return false, nil

@@ -185,6 +185,8 @@ func TestSet(t *testing.T) {
 	}{
 		{Diagnosis{Why: Shadow}, "REPRISE_MODE=semantic"},
 		{Diagnosis{Why: Expired}, "REPRISE_TTL=48h"},
+		{Diagnosis{Why: Expired, What: ByClient}, ""},
+		{Diagnosis{Why: Expired, What: ByRule}, ""},
 		{Diagnosis{Why: Evicted}, "REPRISE_CAPACITY_ENTRIES=120"},
 		{Diagnosis{Why: NotStored, What: "policy"}, "REPRISE_CAPACITY_ENTRIES=120"},
 		{Diagnosis{Why: NotStored, What: "tool-calls"}, "REPRISE_CACHE_TOOL_CALLS=exact"},

@@ -19,7 +19,7 @@ type record struct {
 	until  int64  // seconds since 1970: the end of its life
 	owner  unique.Handle[owner]
 	scope  *scope // nil: not kept
-	reason uint16 // why it was not kept, in names
+	reason uint16 // why it was not kept, or what has decided its life, in names
 	gone   bool   // the entry has left
 }
 
@@ -90,7 +90,7 @@ const MostTexts = 64
 func newIndex(limit int) index {
 	x := index{seed: maphash.MakeSeed(), limit: limit, first: 1, next: 1, owns: map[uint64]uint64{}, asked: map[uint64]uint64{}, places: map[uint64]uint64{},
 		scopes: map[[32]byte]*scope{}, texts: map[uint64]*text{}, numbers: map[string]uint16{}}
-	for _, name := range []string{"", PartTenant, PartNamespace, PartSystem, PartTurns, PartMessage, PartRest, PartEndpoint, PartQuery} {
+	for _, name := range []string{"", PartTenant, PartNamespace, PartSystem, PartTurns, PartMessage, PartRest, PartEndpoint, PartQuery, ByClient, ByRule} {
 		x.number(name) // there is room for these, however many names clients choose
 	}
 	return x

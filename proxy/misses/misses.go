@@ -10,7 +10,8 @@
 // another tenant or in another namespace.
 //
 // A reason follows from what is remembered, which is bounded ([Options]) and begins with the process: an answer that was evicted before, or
-// is forgotten here, counts as never asked. A purge empties it, and the examples of misses that Report has.
+// is forgotten here, counts as never asked. A purge empties it, and the examples of misses that Report has; one of a single entry leaves the
+// figures of Report, which have no texts.
 package misses
 
 import (
@@ -29,7 +30,15 @@ type Request struct {
 	Parts []Part
 	// System returns the texts of the system prompt. It is called for a scope that is new, and where system prompts differ. nil: none.
 	System func() []Text
+	// Short is what has made the life of a kept answer to it another one than that of the settings: ByClient, ByRule, or "".
+	Short string
 }
+
+// What decides the life of an answer, where it is not the setting for all.
+const (
+	ByClient = "client" // the request that it answered wanted a shorter one
+	ByRule   = "rule"   // a rule has its own
+)
 
 // Part is a part of a scope. Equal digests are of equal parts.
 type Part struct {
@@ -68,7 +77,11 @@ const (
 	PartEndpoint  = "endpoint"     // the path of the request
 	PartQuery     = "query"        // of the URL
 	PartHeader    = "header:"      // with the name of a header behind it
+	partIgnored   = "ignored"      // what the settings and rules ignore
 )
+
+// ownParts are names that do not come from clients, without PartRest.
+var ownParts = []string{PartTenant, PartNamespace, PartSystem, PartTurns, PartMessage, PartEndpoint, PartQuery, partIgnored}
 
 // Facts are what the cache has found out about a request that missed.
 type Facts struct {
@@ -76,6 +89,8 @@ type Facts struct {
 	// Request: the client wanted no stored answer, or a younger one; Fresh: there was one under its key.
 	Request, Fresh bool
 	Expired        bool   // an answer that would have served is too old
+	Short          string // what has decided the life of that answer, as in Request.Short
+	Away           bool   // an answer that would have served is kept, and the shared store could not give it
 	Refused        bool   // a verdict of before keeps an answer from serving
 	Shadow         bool   // an answer would have been served without the shadow mode
 	Explored       bool   // an answer would have been served, and is compared with a new one
@@ -114,6 +129,7 @@ type Difference struct {
 	Index int    // of the message, among those of a system prompt of several; from 0
 	Byte  int    // of its text, where the word begins in which it differs; -1: not known
 	Looks string // what differs there: date, time, id, uuid, number, name, space, order, text; "": not known
+	shape string // the expression that takes it out; "": there is none
 }
 
 // String is the difference as in Cache-Status: user, system@212:date.
@@ -148,7 +164,7 @@ func plain(name string) string {
 // Diagnosis is why a request missed.
 type Diagnosis struct {
 	Why     Why
-	What    string       // which veto, which reason not to store, which step
+	What    string       // which veto, which reason not to store, which step, what has decided a life
 	Differs []Difference // from the nearest one that is kept; the system prompt first
 	Scopes  int          // other scopes in which the same is kept, as far as they were looked through
 	Alike   bool         // all of these differ in the same parts

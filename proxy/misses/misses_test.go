@@ -196,6 +196,8 @@ func TestLives(t *testing.T) {
 		{"another scope before a fault", now, Fresh, b, Facts{Degraded: "embed"}, "why=scope;differs=user"},
 		{"the request before all", now, Fresh, a, Facts{Request: true, Shadow: true, Expired: true}, "why=request"},
 		{"shadow before expired", now, Fresh, a, Facts{Shadow: true, Expired: true}, "why=shadow"},
+		{"the shared store away", now, Fresh, a, Facts{Away: true}, "why=degraded:fetch"},
+		{"expired before that", now, Fresh, a, Facts{Away: true, Expired: true}, "why=expired"},
 		{"refused", now, Fresh, a, Facts{Refused: true}, "why=refused"},
 	} {
 		w := watch(0)

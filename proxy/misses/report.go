@@ -55,6 +55,46 @@ func (d *Diagnosis) key() string {
 	return b.String()
 }
 
+// forget takes the names of fields that are not known out of the window. Reports may be reading its diagnoses.
+func (w *window) forget(known func(field string) bool) {
+	for i := range w.buckets {
+		b := &w.buckets[i]
+		old := b.groups
+		b.groups = make(map[string]*group, len(old))
+		for key, g := range old {
+			d := g.diagnosis.without(known)
+			if key != otherGroup {
+				key = d.key()
+			}
+			if same := b.groups[key]; same != nil {
+				same.count, same.hits = same.count+g.count, same.hits+g.hits
+				continue
+			}
+			b.groups[key] = &group{diagnosis: d, count: g.count, hits: g.hits}
+		}
+	}
+}
+
+// without is d with "other fields" for those that are not known, and without its entry.
+func (d *Diagnosis) without(known func(field string) bool) *Diagnosis {
+	less := &Diagnosis{Why: d.Why, What: d.What, Scopes: d.Scopes, Alike: d.Alike, hit: d.hit}
+	rest := false
+	for _, one := range d.Differs {
+		if strings.HasPrefix(one.Part, PartHeader) || slices.Contains(ownParts, one.Part) || known != nil && known(one.Part) {
+			less.Differs = append(less.Differs, one)
+		} else {
+			rest = true
+		}
+	}
+	if rest {
+		less.Differs = append(less.Differs, Difference{Part: PartRest, Byte: -1})
+	}
+	return less
+}
+
+// otherGroup is the key and the reason of the misses for more reasons than are counted.
+const otherGroup = "other"
+
 // Count counts a miss, by the operator's view of it. a is what becomes an example; nil: nothing does.
 func (w *Watch) Count(d *Diagnosis, a *Asked) {
 	d = d.Operator()
@@ -78,7 +118,7 @@ func (w *Watch) Count(d *Diagnosis, a *Asked) {
 	g := b.groups[key]
 	if g == nil {
 		if len(b.groups) >= mostGroups {
-			key, d = "other", &Diagnosis{Why: "other"}
+			key, d = otherGroup, &Diagnosis{Why: otherGroup}
 		}
 		if g = b.groups[key]; g == nil {
 			g = &group{}
@@ -101,7 +141,11 @@ type Report struct {
 	Requests int64   `json:"requests"` // that were looked for in the cache in the window, hits too
 	Misses   int64   `json:"misses"`
 	Groups   []Group `json:"groups"` // the largest first
-	Counted  string  `json:"how_it_is_counted"`
+	// Emptied is when a purge emptied all of this, Forgotten when a purge of one entry took the examples and what was remembered of
+	// answers. Both are zero where that is longer ago than the window.
+	Emptied   time.Time `json:"emptied,omitzero"`
+	Forgotten time.Time `json:"forgotten,omitzero"`
+	Counted   string    `json:"how_it_is_counted"`
 }
 
 // Group is the misses for one reason.
@@ -123,7 +167,7 @@ type Group struct {
 const counted = "A miss counts in one group: for the first reason that is found, and for a difference of scope by the parts in which the nearest scope differs. " +
 	"would_have_hit are those of its requests for which an answer to the same was there, or had been: without this reason it would have served them. " +
 	"For veto that answer may be wrong; below, chain and new have none. would_bring is their share of all requests in the window: so much would the hit ratio " +
-	"rise, if nothing else changed. What was kept before the start, or is forgotten for want of room or after a purge, counts as new. examples are the latest three misses of a group, with the first 1,000 bytes of their prompts where prompts may be kept; " +
+	"rise, if nothing else changed. What was kept before the start, or is forgotten for want of room or after a purge, counts as new. A purge of one entry leaves the counts alone (forgotten), any other purge empties them (emptied). examples are the latest three misses of a group, with the first 1,000 bytes of their prompts where prompts may be kept; " +
 	"nearest_entry is the stored answer that nearly served the request, of any tenant, if one is known."
 
 // Report returns the misses of the last hour.
@@ -150,6 +194,7 @@ func (w *Watch) Report(s Settings) Report {
 			r.Misses += g.count
 		}
 	}
+	r.Emptied, r.Forgotten = inWindow(w.emptied, now), inWindow(w.forgot, now)
 	w.mu.Unlock()
 	r.Requests = max(total-first, r.Misses)
 	for _, g := range sums {
@@ -162,6 +207,14 @@ func (w *Watch) Report(s Settings) Report {
 		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Why, b.Why), slices.Compare(a.Differs, b.Differs))
 	})
 	return r
+}
+
+// inWindow is a time, or none where it is of before the window that ends with a minute.
+func inWindow(t time.Time, minute int64) time.Time {
+	if t.Unix()/60 <= minute-buckets {
+		return time.Time{}
+	}
+	return t
 }
 
 func (g *group) report(of *Report, s *Settings) Group {

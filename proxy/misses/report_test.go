@@ -128,6 +128,9 @@ func TestConcurrent(t *testing.T) {
 				if g == 0 && i == 250 {
 					w.Clear()
 				}
+				if g == 0 && i%100 == 0 {
+					w.Forget()
+				}
 			}
 		})
 	}

@@ -9,11 +9,12 @@ import (
 
 // Settings are values in force, from which those of repairs are made.
 type Settings struct {
-	TTL, MaxTTL   time.Duration
-	Capacity      string // the variable of the capacity that is reached, with twice its value; "": it cannot be larger
-	MaxEntryBytes int64
-	IgnoreFields  []string
-	IgnoreHeaders []string
+	TTL, MaxTTL    time.Duration
+	Capacity       string // the variable of the capacity that is reached, with twice its value; "": it cannot be larger
+	MaxEntryBytes  int64
+	IgnoreFields   []string
+	IgnoreHeaders  []string
+	IgnorePatterns []string
 }
 
 // Set is the variables with the values that repair the reason; none where no one value does, or where it is a choice for which this needs to be read: Repair.
@@ -22,7 +23,7 @@ func (d *Diagnosis) Set(s *Settings) (all []string) {
 	case Shadow:
 		return []string{"REPRISE_MODE=semantic"}
 	case Expired:
-		if longer := min(2*s.TTL, s.MaxTTL); longer > s.TTL && s.TTL > 0 {
+		if longer := min(2*s.TTL, s.MaxTTL); d.What == "" && longer > s.TTL && s.TTL > 0 {
 			return []string{"REPRISE_TTL=" + shortly(longer)}
 		}
 	case Evicted:
@@ -66,6 +67,9 @@ func (d *Diagnosis) ignored(s *Settings) (all []string) {
 	}
 	if len(headers) > len(s.IgnoreHeaders) {
 		all = append(all, "REPRISE_IGNORE_HEADERS="+strings.Join(headers, ","))
+	}
+	if patterns := d.patterns(s); patterns != "" {
+		all = append(all, patterns)
 	}
 	return all
 }

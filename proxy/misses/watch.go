@@ -14,6 +14,8 @@ type Options struct {
 	Now      func() time.Time // default time.Now
 
 	Prompts bool // examples of misses have prompts
+	// Known reports whether a field of a body is one of an API's. After a purge of an entry only such names stay; nil: none is.
+	Known func(field string) bool
 	// Stored returns the prompt of an entry, and whether there is such an entry; nil: examples have the numbers of entries alone.
 	Stored func(entry uint64) (prompt string, there bool)
 }
@@ -41,6 +43,8 @@ type Watch struct {
 	index    index
 	window   window
 	examples examples
+	emptied  time.Time // by the last Clear of a purge; zero: there was none
+	forgot   time.Time // by the last Forget
 }
 
 // NewWatch returns a Watch that remembers nothing.
@@ -83,10 +87,10 @@ func (w *Watch) Kept(r *Request, id uint64, until time.Time, valid func() bool) 
 	s := x.scope(r, texts)
 	place := x.place(r)
 	if old := x.at(x.places[place]); old != nil && old.scope == s {
-		old.id, old.until, old.gone = id, end, false
+		old.id, old.until, old.gone, old.reason = id, end, false, x.number(r.Short)
 		return
 	}
-	x.add(record{own: x.own(r), asks: r.Asks, place: place, talk: r.Talk, id: id, until: end, owner: ownerOf(r), scope: s})
+	x.add(record{own: x.own(r), asks: r.Asks, place: place, talk: r.Talk, id: id, until: end, owner: ownerOf(r), scope: s, reason: x.number(r.Short)})
 }
 
 // secondsOf is a time in seconds since 1970; the zero time is never.
@@ -131,15 +135,32 @@ func (w *Watch) NotKept(r *Request, reason string, valid func() bool) {
 	}
 }
 
-// Clear forgets everything, the figures and examples of Report too. A purge calls it when its epoch has begun.
+// Clear forgets everything, the figures and examples of Report too. A purge of more than one entry calls it when its epoch has begun.
 func (w *Watch) Clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.clearLocked()
+	w.emptied, w.forgot = w.o.Now().UTC(), time.Time{}
+}
+
+// Forget forgets whatever a prompt may have left: what was asked, texts of system prompts, examples, and names of fields that are no API's own,
+// because clients choose them. How many requests missed for which reason stays, as it has no text. A purge of one entry calls it when its
+// epoch has begun.
+func (w *Watch) Forget() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.forgetTextsLocked()
+	w.window.forget(w.o.Known)
+	w.forgot = w.o.Now().UTC()
+}
+
+// forgetTextsLocked makes index and examples empty.
+func (w *Watch) forgetTextsLocked() {
+	forExamples := w.o.Bytes / examplesShare
+	w.index, w.examples = newIndex(w.o.Bytes-forExamples), newExamples(forExamples)
 }
 
 func (w *Watch) clearLocked() {
-	forExamples := w.o.Bytes / examplesShare
-	w.index, w.examples = newIndex(w.o.Bytes-forExamples), newExamples(forExamples)
+	w.forgetTextsLocked()
 	w.window = window{minute: w.o.Now().Unix() / 60, total: w.o.Requests()}
 }

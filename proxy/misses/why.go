@@ -16,6 +16,9 @@ const (
 	mostPlaces = 3    // differences of one text that are named
 )
 
+// fetching is the step of the cache that gets an answer from the shared store.
+const fetching = "fetch"
+
 // Why finds why r missed. alive returns what has become of an entry; it is called without the lock. The cost is a microsecond or two, and
 // that of comparing system prompts where these differ.
 func (w *Watch) Why(r *Request, f *Facts, alive func(id uint64) Life) *Diagnosis {
@@ -36,9 +39,11 @@ func (w *Watch) diagnose(r *Request, f *Facts, alive func(id uint64) Life, most,
 	case f.Explored:
 		return &Diagnosis{Why: Explored, hit: true, nearest: f.Nearest}
 	case f.Expired:
-		return &Diagnosis{Why: Expired, hit: true, nearest: f.Nearest}
+		return &Diagnosis{Why: Expired, What: f.Short, hit: true, nearest: f.Nearest}
 	case f.Refused:
 		return &Diagnosis{Why: Refused, nearest: f.Nearest}
+	case f.Away:
+		return &Diagnosis{Why: Degraded, What: fetching, hit: true, nearest: f.Nearest}
 	case r.Asks == 0:
 		return f.rest()
 	}
@@ -79,7 +84,7 @@ type look struct {
 	count bool // scopes
 
 	here    record // what became of it in the same place; without an owner: nothing is known
-	reason  string // why that was not kept
+	reason  string // why that was not kept, or what has decided its life
 	near    []near // the same in other places, of the same owner, the last ones first
 	foreign *near  // of another owner
 	parts   []part
@@ -152,7 +157,7 @@ func (l *look) fate() *Diagnosis {
 	}
 	switch life := l.alive(l.here.id); {
 	case life == Stale || life == Gone && l.here.until <= l.Now.Unix():
-		return &Diagnosis{Why: Expired, hit: true, nearest: l.here.id}
+		return &Diagnosis{Why: Expired, What: l.reason, hit: true, nearest: l.here.id}
 	case life == Gone:
 		return &Diagnosis{Why: Evicted, hit: true, nearest: l.here.id}
 	case l.Raised:
@@ -312,7 +317,8 @@ func (t *Text) compare(other string) (all []Difference) {
 		if cut && len(all) > 0 && d.End == len(text) {
 			break // where one text is longer than the other, their ends are cut at different places
 		}
-		all = append(all, Difference{Byte: t.place(d.Byte), Looks: looks(d)})
+		class := looks(d)
+		all = append(all, Difference{Byte: t.place(d.Byte), Looks: class, shape: shapeOf(text[min(d.Byte, len(text)):], class)})
 	}
 	return all
 }

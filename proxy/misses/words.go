@@ -17,7 +17,7 @@ func (d *Diagnosis) Words() string {
 	case Refused:
 		return "The answer that was found has been judged wrong for this request."
 	case Expired:
-		return "The answer to this was too old."
+		return "The answer to this was too old" + shortWords[d.What] + "."
 	case NotStored:
 		return "The answer to this that was given before was not kept: " + notStoredWords(d.What) + "."
 	case Evicted:
@@ -31,6 +31,9 @@ func (d *Diagnosis) Words() string {
 	case Veto:
 		return "The nearest answer was refused: " + d.What + "."
 	case Degraded:
+		if d.What == fetching {
+			return "The answer to this is kept, and could not be fetched: the shared store is away, or has changes that have not been read here yet."
+		}
 		return "Nothing equal was found, and the search by meaning failed: " + d.What + "."
 	case Below:
 		return "Something like it is kept in the same scope, and is not near enough."
@@ -99,7 +102,7 @@ func partWords(name string) string {
 		return "other fields"
 	case PartQuery:
 		return "query of the URL"
-	case "ignored":
+	case partIgnored:
 		return "what the settings and rules ignore"
 	case PartTurns:
 		return "the conversation before it"
@@ -118,7 +121,7 @@ func (d *Diagnosis) Repair() string {
 	case Shadow:
 		return "REPRISE_MODE=semantic serves such answers."
 	case Expired:
-		return "A longer REPRISE_TTL keeps answers for longer."
+		return longerLife(d.What)
 	case Evicted:
 		return moreRoom
 	case NotStored:
@@ -126,6 +129,9 @@ func (d *Diagnosis) Repair() string {
 	case ExactOnly:
 		return "Where REPRISE_MODE=exact or X-Reprise-Mode: exact is the cause, leave it out; elsewhere send the very same request."
 	case Degraded:
+		if d.What == fetching {
+			return "The log, reprise_degraded_total and GET /admin/shared show whether the shared store is away."
+		}
 		return "The log and reprise_degraded_total show what fails."
 	case Below:
 		return "An embedder that sees meaning, or a lower REPRISE_HIT_THRESHOLD, finds more, at the price of more wrong answers."
@@ -135,6 +141,21 @@ func (d *Diagnosis) Repair() string {
 		return d.scopeRepair()
 	}
 	return ""
+}
+
+// shortWords say what has decided the life of an answer that is too old.
+var shortWords = map[string]string{ByClient: ": its life was made shorter by the request that it answered (X-Reprise-TTL, or another gateway's name for it), or by the setting of then",
+	ByRule: ": its life is that of a rule"}
+
+// longerLife repairs a life that something has decided.
+func longerLife(by string) string {
+	switch by {
+	case ByClient:
+		return "No setting makes a life longer that a client has shortened: let clients send a longer X-Reprise-TTL, or none."
+	case ByRule:
+		return "A longer ttl of the rule, in the file of REPRISE_CONFIG, keeps these answers for longer; a longer REPRISE_TTL does not."
+	}
+	return "A longer REPRISE_TTL keeps answers for longer."
 }
 
 // moreRoom repairs what a full store does: it removes answers, and does not keep those that are worth less than all others.
@@ -188,13 +209,19 @@ func (d *Diagnosis) scopeRepair() string {
 	return strings.Join(all, " ")
 }
 
+// variesWords are the looks of what may vary from request to request.
+var variesWords = map[string]string{"date": "date", "time": "time", "id": "random id", "uuid": "UUID", "number": "number", "name": "name"}
+
 // repair is what can be done about a part, where no answer depends on it.
 func (d *Difference) repair() string {
-	varies := d.Looks == "date" || d.Looks == "time" || d.Looks == "id" || d.Looks == "uuid" || d.Looks == "number" || d.Looks == "name"
+	_, varies := variesWords[d.Looks]
 	header, isHeader := strings.CutPrefix(d.Part, PartHeader)
 	switch {
+	case d.Byte >= 0 && d.shape != "":
+		return "Where no answer depends on it, REPRISE_IGNORE_PATTERN takes the " + variesWords[d.Looks] + " out of the scope. Write the words that stand before it in front of the expression: alone it takes out every one in every system prompt."
 	case d.Byte >= 0 && varies:
-		return "Where no answer depends on it, REPRISE_IGNORE_PATTERN takes what varies in the system prompt out of the scope."
+		return fmt.Sprintf("Where no answer depends on it, REPRISE_IGNORE_PATTERN takes the %s out of the scope: look at byte %d of the system prompt, and write the words around it with a named group for what varies, such as Customer: (?P<customer>\\w+).",
+			variesWords[d.Looks], d.Byte)
 	case d.Byte >= 0:
 		return "Send the same system prompt, and what varies in the user's message."
 	case isHeader:
@@ -205,7 +232,7 @@ func (d *Difference) repair() string {
 		return "Where these clients may share answers, let them send one namespace."
 	}
 	switch d.Part {
-	case "model", PartEndpoint, PartMessage, PartTurns, "ignored": // what is asked, of whom, and what an operator has set
+	case "model", PartEndpoint, PartMessage, PartTurns, partIgnored: // what is asked, of whom, and what an operator has set
 		return ""
 	case "tools":
 		return "Send the same tools with the same descriptions in the same order; where only an order changes, REPRISE_CANONICAL makes it one, which the model sees."

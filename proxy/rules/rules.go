@@ -78,6 +78,9 @@ func (s *Set) Of(r Request) *Rule {
 // All lists the rules, the one for all others last.
 func (s *Set) All() []*Rule { return append(slices.Clone(s.rules), s.all) }
 
+// Rest is the rule for all requests that no other one fits.
+func (s *Set) Rest() *Rule { return s.all }
+
 // Compares reports whether any rule compares prompts by meaning.
 func (s *Set) Compares() bool {
 	for _, rule := range s.rules {

@@ -45,6 +45,16 @@ await browse(async (browser) => {
       must(!found.length, found.join('\n'));
     });
     if (kind === 'prompts') await clipboard(page);
+    await check(`${kind}: a purge of one entry leaves the counts, one of all says when it emptied them`, async () => {
+      const purge = (what) => fetch(`${site}/admin/purge`, { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: JSON.stringify({ ...what, dry_run: false }) });
+      await purge({ entry: 1 });
+      await until(page, () => /misses\. A purge of one entry at \d\d:\d\d:\d\d left the counts/.test(document.querySelector('#view-misses .lead').textContent) && !document.querySelector('#view-misses .examples'));
+      must(await page.$$eval('#view-misses .causes > li', (all) => all.length > 1), 'no causes');
+      await purge({ all: true });
+      await until(page, () => /^No misses since the last purge\. A purge emptied this view at \d\d:\d\d:\d\d\.$/.test(document.querySelector('#view-misses .lead').textContent));
+      await page.goto(`${site}/#/engines`);
+      await until(page, () => /No requests have been compared since .*, when a purge emptied this\./.test(document.querySelector('#view-engines').textContent));
+    });
     await check(`${kind}: no fault in the console`, () => must(!page.faults.length, page.faults.join('\n')));
     await page.close();
   }

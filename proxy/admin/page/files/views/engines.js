@@ -101,7 +101,7 @@ const share = (part, all) => percent(all ? part / all : null);
 
 function alignmentOf(a) {
   const apps = a.applications ?? [];
-  if (!apps.length) return h('p.none', {}, 'No requests have been compared yet.');
+  if (!apps.length) return h('p.none', {}, a.emptied ? ['No requests have been compared since ', when(a.emptied), ', when a purge emptied this.'] : 'No requests have been compared yet.');
   const places = apps.flatMap((x) => x.places.map((p) => ({ ...p, of: x }))).sort((x, y) => y.again - x.again).slice(0, 50);
   return [h('p.hint', {}, `${number(apps.length)} ${apps.length === 1 ? 'application' : 'applications'}, ${number(apps.reduce((n, x) => n + x.compared, 0))} requests compared: ${share(apps.reduce((n, x) => n + x.again, 0), apps.reduce((n, x) => n + x.tokens, 0))} of their prompt tokens are read again because prompts part.`),
     places.length ? h('ol.causes', {}, places.map((p) => h('li', {}, h('h3', {}, h('bdi', {}, p.of.model), ` · ${p.looks_like} in ${p.segment}`), h('p', {}, h('bdi', {}, p.repair ? p.in_words.replace(`; ${p.repair}`, '') : p.in_words)),

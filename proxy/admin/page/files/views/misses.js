@@ -16,7 +16,8 @@ export function show(root, page) {
   page.keep(async () => {
     const [r, overview] = await Promise.all([page.get('/admin/misses'), page.get('/admin/overview')]);
     const all = [...(r.groups ?? [])].sort((a, b) => b.would_bring - a.would_bring || b.count - a.count), groups = all.slice(0, most);
-    put(head, all.length ? `${number(r.misses)} of ${number(r.requests)} requests that were looked for were misses.` : 'No misses in the last hour.');
+    put(head, all.length ? `${number(r.misses)} of ${number(r.requests)} requests that were looked for were misses.` : r.emptied ? 'No misses since the last purge.' : 'No misses in the last hour.',
+      r.emptied && [' A purge emptied this view at ', when(r.emptied, at.second), '.'], r.forgotten && [' A purge of one entry at ', when(r.forgotten, at.second), ' left the counts and took the examples.']);
     counts.element.hidden = all.length === 0;
     counts.set(groups.map((g) => ({ label: h('bdi', {}, nameOf(g)), value: g.count, cells: [number(g.count), percent(g.share), percent(g.would_bring)], cls: g.would_have_hit ? 'r-semantic' : 'r-miss' })));
     renew(causes, groups.map((g) => causeOf(g, said, overview.prompts_may_be_shown)));
