@@ -27,6 +27,8 @@ type state struct {
 	fault   error      // of uses that were applied; the last one
 	applied bool       // the change under way was read from a log
 	copies  copies
+	moved   moved
+	back    bool // the insertion under way puts an entry back
 
 	// epoch counts the purges that have begun; an answer whose request came before the last one is not kept. It changes under mu.
 	epoch atomic.Uint64
@@ -180,7 +182,7 @@ func (s *state) publishLocked(ev *Event, by *Cause) {
 		return
 	}
 	published := *ev
-	published.Applied = s.applied
+	published.Applied, published.Back = s.applied, s.back && ev.Kind == store.EventInsert
 	if s.log != nil {
 		s.log.Read(&published, nil)
 	}

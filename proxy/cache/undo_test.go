@@ -2,8 +2,10 @@ package cache
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
+	"reprise/policy"
 	"reprise/store"
 	"reprise/store/storetest"
 )
@@ -112,5 +114,37 @@ func TestCopyDuringAPurge(t *testing.T) {
 	r.Purge(t.Context(), store.Filter{Entry: 1})
 	if _, _, err := PutBack(t.Context(), r.Cache, kept); !errors.Is(err, ErrPurged) {
 		t.Error(err)
+	}
+}
+
+// TestPutBackUnknownOutside: what the shared store does not take is removed again; what it has taken, and has left meanwhile, was purged.
+func TestPutBackUnknownOutside(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		appends func(r *rig, id policy.ID) error
+		want    error
+	}{
+		{"taken", func(*rig, policy.ID) error { return nil }, nil},
+		{"unknown", func(*rig, policy.ID) error { return errShelf }, ErrDeaf},
+		{"purged meanwhile", func(r *rig, _ policy.ID) error { return r.ApplyPurge(t.Context(), store.Filter{Entry: 1}, false, nil) }, ErrPurged},
+	} {
+		r, s := newShared(t)
+		r.wants(r.request(letters(40)), "miss", 1)
+		kept, _, err := Copy(t.Context(), r.Cache, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Purge(t.Context(), store.Filter{Entry: 1})
+		s.appends = func(id policy.ID) error { return tc.appends(r, id) }
+		if _, _, err := PutBack(t.Context(), r.Cache, kept); !errors.Is(err, tc.want) {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+		if _, there := r.Get(2); there != (tc.want == nil) {
+			t.Errorf("%s: there: %v", tc.name, there)
+		}
+		removed := slices.ContainsFunc(s.log, func(ev Event) bool { return ev.Kind == store.EventPurge && ev.ID == 2 && !ev.Applied })
+		if removed != (tc.want != nil) {
+			t.Errorf("%s: the others read that it is removed: %v", tc.name, removed)
+		}
 	}
 }
