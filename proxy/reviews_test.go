@@ -85,6 +85,8 @@ func TestReviewsAreRead(t *testing.T) {
 		{"POST", "/admin/purge/undo", `{"undo":"nothing"}`, 404, "ten seconds"},
 		{"POST", "/admin/purge", `{"model":"gpt-4o","undo":true,"dry_run":false}`, 400, "one entry alone"},
 		{"POST", "/admin/purge", `{"entry":1,"model":"gpt-4o","undo":true,"dry_run":false}`, 400, "one entry alone"},
+		{"POST", "/admin/purge", `{"all":true,"undo":true,"dry_run":false}`, 400, "one entry alone"},
+		{"POST", "/admin/purge", `{"all":true,"undo":true}`, 400, "one entry alone"},
 	} {
 		got := r.call(t, c.method, c.path, c.body)
 		if message := gjson.Get(got.body, "error.message").Str; got.status != c.status || !strings.Contains(message, c.says) {

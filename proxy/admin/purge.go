@@ -134,7 +134,7 @@ func readPurge(r *http.Request) (f filter, how purgeRequest, err error) {
 	if !f.empty() && req.All {
 		return f, req, apierror.BadRequest("ambiguous_purge", `"all" purges everything and goes with nothing else.`)
 	}
-	if req.Undo && f.Filter != (store.Filter{Entry: f.Entry}) {
+	if req.Undo && (f.Entry == 0 || f.Filter != (store.Filter{Entry: f.Entry})) {
 		return f, req, apierror.BadRequest("invalid_undo", `"undo": true goes with one entry alone: what it removes is held for ten seconds.`)
 	}
 	return f, req, nil
