@@ -20,7 +20,7 @@ func (a *admin) purge(w http.ResponseWriter, r *http.Request) {
 	f, how, err := readPurge(r)
 	undo := ""
 	if err == nil && how.Undo && !how.dry() {
-		undo, err = a.copies.keep(r.Context(), a.Copy, f.Entry)
+		undo, err = a.Undos.keep(r.Context(), f.Entry)
 	}
 	switch {
 	case err != nil:
