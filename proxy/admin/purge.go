@@ -30,6 +30,10 @@ func (a *admin) purge(w http.ResponseWriter, r *http.Request) {
 	default:
 		matched, purged, err := a.Proxy.Purge(r.Context(), f.Filter)
 		reply := map[string]any{"dry_run": false, "matched": matched, "purged": purged, "durable": err == nil, "hints": a.hintsAfterPurge()}
+		if purged == 0 { // another purge has removed the entry, and that one cannot be taken back either: this one has named it since
+			a.Undos.drop(undo)
+			undo = ""
+		}
 		if undo != "" {
 			reply["undo"], reply["undo_seconds"] = undo, undoTime.Seconds()
 		}
