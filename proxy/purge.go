@@ -96,6 +96,8 @@ func notPutBack(s *Server, reason string, err error) error {
 		e.Code, e.Message = "taken", "The entry is not put back: its request has had another answer since."
 	case errors.Is(err, cache.ErrPurged):
 		e.Code, e.Message = "purged", "The entry is not put back: another purge has named it, and that one cannot be taken back."
+	case errors.Is(err, cache.ErrExpired):
+		e.Code, e.Message = "expired", "The entry is not put back: it has expired since, and would answer no request."
 	case errors.Is(err, cache.ErrDeaf):
 		e.Status, e.Code, e.Message = http.StatusServiceUnavailable, "shared_store_away", "The entry is not put back, and stays purged: the shared store does not answer, or "+
 			"did not since the purge, so that a purge at another proxy could have been missed."

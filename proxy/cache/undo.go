@@ -15,6 +15,8 @@ var (
 	ErrTaken = errors.New("there is another answer to its request by now")
 	// ErrPurged: another purge than the one that is to be taken back has named the entry, or was under way.
 	ErrPurged = errors.New("it was purged again")
+	// ErrExpired: its time is over, so that it would answer nothing.
+	ErrExpired = errors.New("it has expired meanwhile")
 	// ErrDeaf: a purge of another process that shares the store may have named the entry, and was not read.
 	ErrDeaf = errors.New("the shared store does not answer, or did not meanwhile")
 )
@@ -185,6 +187,9 @@ func (s *state) ofCopy(kept *Copied) (e *store.Entry, epoch uint64) {
 func putBack(ctx context.Context, c *Cache, e *store.Entry, epoch uint64, was policy.ID) (id policy.ID, reason string, err error) {
 	if _, alias, ok := c.store.Lookup(e.Key); ok && !alias {
 		return 0, "", ErrTaken
+	}
+	if !e.Fresh(c.opt.Now()) {
+		return 0, "", ErrExpired
 	}
 	r := &Request{Key: e.Key, Scope: e.Scope, Prompt: e.Prompt, At: c.Tick(), Epoch: epoch, MaxAge: -1, NoDetect: true, back: was}
 	f := &Finding{Parent: e.Parent, Chain: e.Chain, Compared: e.Prompt != ""}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"slices"
 	"testing"
+	"time"
 
 	"reprise/policy"
 	"reprise/store"
@@ -59,6 +60,21 @@ func TestPutBackTooLate(t *testing.T) {
 		t.Error(err)
 	}
 	r.wants(r.request(k), "exact", 2)
+}
+
+// TestPutBackExpired: an answer whose time is over meanwhile answers nothing, and stays away.
+func TestPutBackExpired(t *testing.T) {
+	r, _ := newJudged(t)
+	r.wants(r.request(long("k", 40)), "miss", 1)
+	e, _, _ := Copy(t.Context(), r.Cache, 1)
+	r.Purge(t.Context(), store.Filter{Entry: 1})
+	r.pass(24 * time.Hour)
+	if _, _, err := PutBack(t.Context(), r.Cache, e); !errors.Is(err, ErrExpired) {
+		t.Error(err)
+	}
+	if len(r.copies) != 0 || r.store.Stats().Entries != 0 {
+		t.Error("something is left")
+	}
 }
 
 // TestPutBackAfterAnotherPurge: what another purge has named stays away, in any order and of any process; one of other entries, and the own purge
