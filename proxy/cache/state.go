@@ -79,6 +79,10 @@ func (s *state) alias(k store.Key, id policy.ID, basis uint64, now time.Time) (e
 func (s *state) refuse(k store.Key, id policy.ID) error {
 	s.lock()
 	defer s.mu.Unlock()
+	if now := s.moved.of(id); len(now) > 0 { // it was purged and put back since the verdict
+		id = now[len(now)-1]
+	}
+	s.copies.refusedLocked(k, id)
 	return s.settleLocked(s.store.Alias(k, id, refused), 0, nil)
 }
 

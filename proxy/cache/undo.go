@@ -3,8 +3,10 @@ package cache
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"reprise/policy"
+	"reprise/policy/reuse/evidence"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -30,6 +32,8 @@ type Copied struct {
 	purges int    // of this process that have named it
 	void   bool   // it may not be put back any more
 	breaks uint64 // of Remote.Follows when it was begun
+
+	refused []store.Key // of requests that a verdict keeps it from
 }
 
 // Bytes is the memory of the texts. It is called before the copy is used up.
@@ -42,13 +46,25 @@ func (c *Copied) dropLocked() { c.entry, c.void = nil, true }
 type copies map[*Copied]struct{}
 
 // purgedLocked notes a purge of what named selects, which applied says is of another process.
-func (c copies) purgedLocked(named func(*store.Entry) bool, applied bool) {
+func (c copies) purgedLocked(in *store.Store, named func(*store.Entry) bool, applied bool) {
 	for one := range c {
 		if !named(one.of) {
 			continue
 		}
+		if keys := store.Refusals(in, one.of.ID); keys != nil { // the last moment at which they are there
+			one.refused = keys
+		}
 		if one.purges++; applied || one.purges > 1 {
 			one.dropLocked()
+		}
+	}
+}
+
+// refusedLocked notes a verdict that keeps an entry from a key.
+func (c copies) refusedLocked(k store.Key, id policy.ID) {
+	for one := range c {
+		if one.of.ID == id && !slices.Contains(one.refused, k) {
+			one.refused = append(one.refused, k)
 		}
 	}
 }
@@ -134,7 +150,8 @@ func follows(c *Cache) (breaks uint64, now bool) {
 	return c.opt.Remote.Follows()
 }
 
-// PutBack stores a copy again as a new entry with a new id, times as they were, and no aliases. It uses up the copy. Where the embedder fails the entry
+// PutBack stores a copy again as a new entry with a new id, times as they were, and no aliases but those by which a verdict
+// keeps it from a request. It uses up the copy. Where the embedder fails the entry
 // waits for its vector like any other one. The reason is why it was not kept, as of Keep.
 //
 // Any purge since the copy was begun that names the entry wins. One that this process has applied has made the copy void. Of another process one
@@ -151,17 +168,38 @@ func PutBack(ctx context.Context, c *Cache, kept *Copied) (id policy.ID, reason 
 		if breaks, now := follows(c); !now || breaks != kept.breaks {
 			return 0, ReasonPurged, ErrDeaf
 		}
+		carry(c, kept.of, refusals(&c.state, kept))
 		if id, reason, err = putBack(ctx, c, e, epoch, kept.of.ID); reason == ReasonPurged {
 			continue // a purge has come meanwhile, which may be one of other entries
 		}
-		if id == 0 || c.opt.Remote == nil {
-			return id, reason, err
+		if id == 0 {
+			return 0, reason, err
+		}
+		for _, k := range refusals(&c.state, kept) { // those of this moment: a verdict that comes later finds the new id
+			err = errors.Join(err, c.refuse(k, id))
+		}
+		if c.opt.Remote == nil {
+			return id, "", err
 		}
 		if failed := inLog(ctx, c, id); failed != nil {
 			return 0, ReasonPurged, failed
 		}
 		return id, "", err
 	}
+}
+
+// carry keeps a copy from the requests that it must not answer, before it is back: the aliases that say so in the store have left with the entry,
+// and can be made again only then.
+func carry(c *Cache, of *store.Entry, refused []store.Key) {
+	for _, k := range refused {
+		c.wrong.add(evidence.ID(of.Tenant), k, of.Key)
+	}
+}
+
+func refusals(s *state, kept *Copied) []store.Key {
+	s.lock()
+	defer s.mu.Unlock()
+	return slices.Clone(kept.refused)
 }
 
 // inLog waits until the log of the shared store has the insertion of an entry, and removes the entry where that is not certain.

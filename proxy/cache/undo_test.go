@@ -77,6 +77,57 @@ func TestPutBackExpired(t *testing.T) {
 	}
 }
 
+// TestPutBackKeepsVerdicts: a request that a verdict keeps from an entry is kept from it also when that is put back, where the verdict came before a
+// restart, while the entry was away, or after that, and after another restart.
+func TestPutBackKeepsVerdicts(t *testing.T) {
+	k, a := long("k", 40), long("a", 42)
+	for _, when := range []string{"before a restart", "before", "while it is away", "late"} {
+		disk := &storetest.Memory{}
+		open := func() *rig {
+			r, _ := newJudged(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
+			return r
+		}
+		r := open()
+		say := func(at string) {
+			if at != when && !(at == "before" && when == "before a restart") {
+				return
+			}
+			p := Pair{Request: keyOf(a), Entry: keyOf(k), ID: 1}
+			if err := r.Reviewed(p, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.wants(r.request(k), "miss", 1)
+		r.wants(r.request(a), "semantic", 1)
+		say("before")
+		if when == "before a restart" {
+			r.store.Close()
+			r = open()
+		}
+		kept, _, err := Copy(t.Context(), r.Cache, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Purge(t.Context(), store.Filter{Entry: 1})
+		say("while it is away")
+		if id, _, err := PutBack(t.Context(), r.Cache, kept); id != 2 || err != nil {
+			t.Fatal(id, err)
+		}
+		say("late")
+		for _, restarted := range []bool{false, true} {
+			if restarted {
+				r.store.Close()
+				r = open()
+			}
+			f := r.find(t.Context(), r.request(a))
+			if hit, _, _ := r.Lookup(t.Context(), r.request(a)); hit != nil || f.Hit != nil {
+				t.Errorf("a verdict %s: it is served, restarted: %v", when, restarted)
+			}
+			r.wants(r.request(k), "exact", 2)
+		}
+	}
+}
+
 // TestPutBackAfterAnotherPurge: what another purge has named stays away, in any order and of any process; one of other entries, and the own purge
 // as it is read from the log of a shared store, change nothing.
 func TestPutBackAfterAnotherPurge(t *testing.T) {
