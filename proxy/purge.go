@@ -100,7 +100,8 @@ func notPutBack(s *Server, reason string, err error) error {
 		e.Code, e.Message = "expired", "The entry is not put back: it has expired since, and would answer no request."
 	case errors.Is(err, cache.ErrDeaf):
 		e.Status, e.Code, e.Message = http.StatusServiceUnavailable, "shared_store_away", "The entry is not put back, and stays purged: the shared store does not answer, or "+
-			"did not since the purge, so that a purge at another proxy could have been missed."
+			"did not since the purge, so that a purge at another proxy could have been missed. If the new entry "+
+			"has reached the store all the same, it is removed as soon as that answers again."
 	default:
 		s.faults.degraded(err)
 		e.Status, e.Code, e.Message = http.StatusServiceUnavailable, "not_restored", "The entry is not put back: it was not kept ("+reason+")."
