@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"reprise/policy"
 	"reprise/policy/classic"
 	"reprise/proxy/cache"
 	"reprise/store"
@@ -36,6 +37,10 @@ func (s *elsewhere) Fetch(_ context.Context, k store.Key, _ *store.Entry) (*stor
 }
 
 func (s *elsewhere) Serves(*store.Entry) bool { return !s.blind.Load() }
+
+func (s *elsewhere) Follows() (uint64, bool) { return 0, !s.blind.Load() }
+
+func (s *elsewhere) Appended(context.Context, policy.ID) error { return nil }
 
 func (s *elsewhere) Purge(context.Context, store.Filter) error { return nil }
 

@@ -63,6 +63,9 @@ func (s *Server) Purged(f store.Filter) {
 // does not: one of them is called, once. ok is false where there is no such entry.
 func CopyOf(ctx context.Context, s *Server, id policy.ID) (putBack func(context.Context) (policy.ID, error), drop func(), ok bool, err error) {
 	kept, ok, err := cache.Copy(ctx, s.cache, id)
+	if errors.Is(err, cache.ErrDeaf) {
+		return nil, nil, ok, errNoUndo
+	}
 	if err != nil || !ok {
 		return nil, nil, ok, err
 	}
@@ -86,6 +89,10 @@ func CopyOf(ctx context.Context, s *Server, id policy.ID) (putBack func(context.
 	}, drop, true, nil
 }
 
+// errNoUndo refuses a purge that could not be taken back.
+var errNoUndo = &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeCache, Code: "shared_store_away",
+	Message: `Nothing was purged: the shared store does not answer, and until it does a purge cannot be taken back. Leave out "undo" to purge all the same.`}
+
 // notPutBack is why an entry stays purged, as a client is shown it.
 func notPutBack(s *Server, reason string, err error) error {
 	e := &apierror.Error{Status: http.StatusConflict, Type: apierror.TypeCache}
@@ -94,6 +101,12 @@ func notPutBack(s *Server, reason string, err error) error {
 		e.Code, e.Message = "taken", "The entry is not put back: its request has had another answer since."
 	case errors.Is(err, cache.ErrPurged):
 		e.Code, e.Message = "purged", "The entry is not put back: another purge has named it, and that one cannot be taken back."
+	case errors.Is(err, cache.ErrExpired):
+		e.Code, e.Message = "expired", "The entry is not put back: it has expired since, and would answer no request."
+	case errors.Is(err, cache.ErrDeaf):
+		e.Status, e.Code, e.Message = http.StatusServiceUnavailable, "shared_store_away", "The entry is not put back, and stays purged: the shared store does not answer, or "+
+			"did not since the purge, so that a purge at another proxy could have been missed. If the new entry "+
+			"has reached the store all the same, it is removed as soon as that answers again."
 	default:
 		s.faults.degraded(err)
 		e.Status, e.Code, e.Message = http.StatusServiceUnavailable, "not_restored", "The entry is not put back: it was not kept ("+reason+")."

@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/tidwall/gjson"
 )
@@ -85,6 +87,8 @@ func TestReviewsAreRead(t *testing.T) {
 		{"POST", "/admin/purge/undo", `{"undo":"nothing"}`, 404, "ten seconds"},
 		{"POST", "/admin/purge", `{"model":"gpt-4o","undo":true,"dry_run":false}`, 400, "one entry alone"},
 		{"POST", "/admin/purge", `{"entry":1,"model":"gpt-4o","undo":true,"dry_run":false}`, 400, "one entry alone"},
+		{"POST", "/admin/purge", `{"all":true,"undo":true,"dry_run":false}`, 400, "one entry alone"},
+		{"POST", "/admin/purge", `{"all":true,"undo":true}`, 400, "one entry alone"},
 	} {
 		got := r.call(t, c.method, c.path, c.body)
 		if message := gjson.Get(got.body, "error.message").Str; got.status != c.status || !strings.Contains(message, c.says) {
@@ -160,5 +164,18 @@ func TestPurgeAndUndo(t *testing.T) {
 	}
 	if got := r.call(t, "POST", "/admin/purge", `{"entry":77,"dry_run":false,"undo":true}`); got.status != 200 || gjson.Get(got.body, "undo").Exists() {
 		t.Errorf("nothing to purge: %d %s", got.status, got.body)
+	}
+}
+
+// TestUndoOfExpired: an entry whose time is over meanwhile is not reported as put back.
+func TestUndoOfExpired(t *testing.T) {
+	var later atomic.Int64
+	r, _, _, explore := exploring(t, func(o *Options) { o.Now = func() time.Time { return time.Now().Add(time.Duration(later.Load())) } })
+	explore.Store(false)
+	r.ask(t, "/v1/chat/completions", chat(reset))
+	name := gjson.Get(r.call(t, "POST", "/admin/purge", `{"entry":1,"dry_run":false,"undo":true}`).body, "undo").Str
+	later.Store(int64(48 * time.Hour))
+	if got := r.call(t, "POST", "/admin/purge/undo", fmt.Sprintf(`{"undo":%q}`, name)); got.status != http.StatusConflict || gjson.Get(got.body, "error.code").Str != "expired" {
+		t.Errorf("%d %s", got.status, got.body)
 	}
 }

@@ -102,6 +102,22 @@ func Basis(s *Store, k Key, id policy.ID) (basis uint64, ok bool) {
 	return 0, false
 }
 
+// Refusals are the keys that Alias has kept from the entry id of s, with the basis Refused.
+func Refusals(s *Store, id policy.ID) (keys []Key) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	r := s.core.table.ids[id]
+	if r == nil {
+		return nil
+	}
+	for _, a := range r.aliases() {
+		if a.basis == Refused {
+			keys = append(keys, a.key)
+		}
+	}
+	return keys
+}
+
 // Anchor records that an entry is the anchor of its topic now, so that a restart makes it the anchor again, and returns the former
 // one, 0 where there is none or it is not recorded. It returns false for an unknown id.
 func (s *Store) Anchor(id policy.ID) (ev Event, former policy.ID, ok bool) {

@@ -35,6 +35,7 @@ type Event struct {
 	Replaced bool      // EventInsert: the answer took the place of an older one, under the id of that one
 	Refused  bool      // EventInsert: the policy evicted the entry at once; its EventEvict follows
 	Applied  bool      // it happened in another process first, and was read from its log
+	Back     bool      // EventInsert: the entry was purged, and is put back; of the process where that happens
 
 	Parent policy.ID // EventUse: the entry that this one depends on, 0 where none was found
 	// Searched and Detected are the result of a search by similarity for the parent of an EventUse (paper 002, DETECTPARENT).

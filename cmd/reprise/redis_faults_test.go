@@ -11,6 +11,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/tidwall/gjson"
+
 	"reprise/internal/redistest"
 	"reprise/proxy/enginesim"
 )
@@ -70,6 +72,77 @@ func TestPurgeHoldsWhereCutOff(t *testing.T) {
 		}
 		net.Heal()
 		shares(t, a, b, question)
+	}
+	a.stop()
+	b.stop()
+}
+
+// purgeEntry purges an entry so that it can be taken back, and returns what does that.
+func (p *process) purgeEntry(entry string) (undo func() (status int, body string)) {
+	p.t.Helper()
+	post := func(path, body string) (status int, reply string) {
+		resp, err := http.Post(p.admin+path, "application/json", strings.NewReader(body))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		defer resp.Body.Close()
+		all, _ := io.ReadAll(resp.Body)
+		return resp.StatusCode, string(all)
+	}
+	_, reply := post("/admin/purge", fmt.Sprintf(`{"entry":%s,"dry_run":false,"undo":true}`, entry))
+	return func() (int, string) {
+		return post("/admin/purge/undo", fmt.Sprintf(`{"undo":%q}`, gjson.Get(reply, "undo").Str))
+	}
+}
+
+// entryOf is the number of the entry of the question.
+func (p *process) entryOf() string {
+	p.t.Helper()
+	resp, err := http.Get(p.admin + "/admin/entries?limit=1")
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	all, _ := io.ReadAll(resp.Body)
+	return gjson.GetBytes(all, "entries.0.id").Raw
+}
+
+// TestUndoAcross: line 5 of the list in SECURITY.md. What one proxy has put back is served by the other, except where a purge of that has named it: a
+// proxy that is cut off from Redis meanwhile, and has not read it, puts nothing back.
+func TestUndoAcross(t *testing.T) {
+	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
+	net := redistest.NewProxy(t, server.Addr)
+	a, b := start(t, "REPRISE_STORE=redis://"+server.Addr, up.setting), start(t, "REPRISE_STORE=redis://"+net.Addr, up.setting)
+	until(t, "an undo", func() bool { // which is refused where the machine was busy for a second
+		shares(t, a, b, question)
+		status, _ := b.purgeEntry(b.entryOf())()
+		return status == http.StatusOK
+	})
+	until(t, "the answer at the other", func() bool { return a.has(question, "") })
+	for _, named := range []string{`{"all":true,"dry_run":false}`, `{"entry":%s,"dry_run":false}`} {
+		shares(t, a, b, question)
+		entry := b.entryOf()
+		undo := b.purgeEntry(entry)
+		net.Hold()
+		if strings.Contains(named, "%s") {
+			named = fmt.Sprintf(named, entry)
+		}
+		until(t, "a purge to be confirmed", func() bool {
+			resp, err := http.Post(a.admin+"/admin/purge", "application/json", strings.NewReader(named))
+			if err != nil {
+				t.Fatal(err)
+			}
+			resp.Body.Close()
+			return resp.StatusCode == http.StatusOK
+		})
+		if status, body := undo(); status == http.StatusOK || b.has(question, "") {
+			t.Errorf("after %s: undo: %d %s", named, status, body)
+		}
+		net.Heal()
+		b.awaitShared()
+		if a.has(question, "") || b.has(question, "") {
+			t.Errorf("after %s: the purged answer is back", named)
+		}
 	}
 	a.stop()
 	b.stop()

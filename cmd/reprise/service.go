@@ -45,6 +45,7 @@ type service struct {
 	graphs   *graphs           // nil: they are not saved
 	revival  *revival          // nil: not begun
 	windows  *admin.Windows    // of the policy; nil: not begun
+	undos    *admin.Undos      // they outlast a reload
 	recorder *recorder         // nil: no request log
 	sharing  *sharing          // nil: the store belongs to this process alone
 	lines    *accesslog.Writer // nil: no access log
@@ -107,6 +108,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 	s.graphs = keepGraphs(s.topics, beside, log)
 	s.revival = revive(proxy.CacheOf(s.proxy), s.adopted, log)
 	s.windows = admin.KeepWindows(func() store.Stats { return proxy.CacheOf(s.proxy).Stats().Store })
+	s.undos = admin.NewUndos(s.copyOf)
 	s.admin.set(s.newAdmin(cfg))
 	return s, nil
 }
@@ -121,6 +123,12 @@ func (s *service) reload(cfg *config.Config, log *slog.Logger) error {
 	}
 	s.admin.set(s.newAdmin(cfg))
 	return nil
+}
+
+// copyOf copies an entry that is about to be purged.
+func (s *service) copyOf(ctx context.Context, id policy.ID) (c admin.Copied, ok bool, err error) {
+	c.PutBack, c.Drop, ok, err = proxy.CopyOf(ctx, s.proxy, id)
+	return c, ok, err
 }
 
 // handler is an HTTP handler that can be replaced while it serves.
@@ -148,11 +156,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 		return all
 	}
 	o.Watch, o.Overview = proxy.WatchOf(s.proxy), func(to *admin.Overview) { s.overview(cfg, to) }
-	o.Reviews = proxy.ReviewsOf(s.proxy)
-	o.Copy = func(ctx context.Context, id policy.ID) (c admin.Copied, ok bool, err error) {
-		c.PutBack, c.Drop, ok, err = proxy.CopyOf(ctx, s.proxy, id)
-		return c, ok, err
-	}
+	o.Reviews, o.Undos = proxy.ReviewsOf(s.proxy), s.undos
 	o.Alignment = func() any { return proxy.AlignmentOf(s.proxy).Report() }
 	o.Misses = func() any { return proxy.MissesOf(s.proxy).Report(s.repairs(cfg)) }
 	o.WhatIf = func(ctx context.Context) any { return s.study.Report(ctx, s.judging(cfg)) }

@@ -88,7 +88,7 @@ type Options struct {
 	Shadow func() []any
 
 	Reviews Reviews // what GET /admin/reviews shows; nil: nothing
-	Copy    Copy    // by which the purge of one entry can be taken back; nil: none can
+	Undos   *Undos  // by which the purge of one entry can be taken back; nil: none can
 
 	Release  Release
 	Policy   string        // name of the store's policy
@@ -145,7 +145,7 @@ func New(o Options) http.Handler {
 		r.Get("/entries", inJSON(a.listEntries))
 		r.Get("/entries/{id}", inJSON(a.showEntry))
 		r.Post("/purge", a.purge)
-		r.Post("/purge/undo", inJSON(a.copies.undoPurge))
+		r.Post("/purge/undo", inJSON(a.Undos.undoPurge))
 		if o.Reviews != nil {
 			v := reviewer{o.Reviews}
 			r.Get("/reviews", inJSON(v.list))
@@ -179,7 +179,6 @@ func Starting() http.Handler {
 type admin struct {
 	Options
 	trusted origin.Names
-	copies  copies
 }
 
 // sameOrigin refuses what the web page of another site can make a browser send, other than reads, whose answers such a page does not

@@ -20,7 +20,7 @@ func (a *admin) purge(w http.ResponseWriter, r *http.Request) {
 	f, how, err := readPurge(r)
 	undo := ""
 	if err == nil && how.Undo && !how.dry() {
-		undo, err = a.copies.keep(r.Context(), a.Copy, f.Entry)
+		undo, err = a.Undos.keep(r.Context(), f.Entry)
 	}
 	switch {
 	case err != nil:
@@ -30,6 +30,10 @@ func (a *admin) purge(w http.ResponseWriter, r *http.Request) {
 	default:
 		matched, purged, err := a.Proxy.Purge(r.Context(), f.Filter)
 		reply := map[string]any{"dry_run": false, "matched": matched, "purged": purged, "durable": err == nil, "hints": a.hintsAfterPurge()}
+		if purged == 0 { // another purge has removed the entry, and that one cannot be taken back either: this one has named it since
+			a.Undos.drop(undo)
+			undo = ""
+		}
 		if undo != "" {
 			reply["undo"], reply["undo_seconds"] = undo, undoTime.Seconds()
 		}
@@ -134,7 +138,7 @@ func readPurge(r *http.Request) (f filter, how purgeRequest, err error) {
 	if !f.empty() && req.All {
 		return f, req, apierror.BadRequest("ambiguous_purge", `"all" purges everything and goes with nothing else.`)
 	}
-	if req.Undo && f.Filter != (store.Filter{Entry: f.Entry}) {
+	if req.Undo && (f.Entry == 0 || f.Filter != (store.Filter{Entry: f.Entry})) {
 		return f, req, apierror.BadRequest("invalid_undo", `"undo": true goes with one entry alone: what it removes is held for ten seconds.`)
 	}
 	return f, req, nil

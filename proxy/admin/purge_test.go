@@ -1,6 +1,7 @@
 package admin
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/policy"
 	"reprise/store"
 )
 
@@ -35,5 +37,23 @@ func TestPurgeNotDurable(t *testing.T) {
 	}
 	if code := gjson.Get(body, "error.code").String(); code != "purge_not_durable" {
 		t.Errorf("code %s", code)
+	}
+}
+
+// TestUndoOfNothing: a purge that removes nothing, as one of two at once, has nothing to take back, and its copy is not held.
+func TestUndoOfNothing(t *testing.T) {
+	held := 0
+	r := newRig(t, "lru", func(o *Options) {
+		o.Undos = NewUndos(func(_ context.Context, id policy.ID) (c Copied, ok bool, err error) {
+			held++
+			o.Entries.(*store.Store).Remove(policy.Purged, id) // the other purge
+			return Copied{Drop: func() { held-- }}, true, nil
+		})
+	})
+	e := &store.Entry{Labels: &store.Labels{}, Answer: []byte("x")}
+	r.store.Put(e, r.store.Tick())
+	body := r.call("POST", "http://localhost/admin/purge", fmt.Sprintf(`{"entry":%d,"dry_run":false,"undo":true}`, e.ID), "Content-Type: application/json").Body.String()
+	if gjson.Get(body, "purged").Raw != "0" || gjson.Get(body, "undo").Exists() || held != 0 {
+		t.Errorf("%d copies held after %s", held, body)
 	}
 }

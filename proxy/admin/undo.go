@@ -26,18 +26,24 @@ type Copied struct {
 // mostCopies are kept at once: each has a whole answer in memory.
 const mostCopies = 64
 
-// copies are entries that were purged, and can be put back for a moment. The purge has been made: nothing serves them.
-type copies struct {
-	mu  sync.Mutex // guards all
+// Undos are copies of entries that were purged, and can be put back for a moment. The purge has been made: nothing serves them. They belong to the
+// cache, and stay where another handler takes the place of the one that has made the purge. All methods are safe for concurrent use.
+type Undos struct {
+	copy Copy
+
+	mu  sync.Mutex // protects all
 	all map[string]Copied
 }
 
+// NewUndos keeps what c copies.
+func NewUndos(c Copy) *Undos { return &Undos{copy: c, all: map[string]Copied{}} }
+
 // keep copies an entry before its purge, and returns the name under which it can be put back; "" where there is no such entry.
-func (c *copies) keep(ctx context.Context, of Copy, id policy.ID) (name string, err error) {
-	if of == nil {
+func (c *Undos) keep(ctx context.Context, id policy.ID) (name string, err error) {
+	if c == nil {
 		return "", apierror.BadRequest("invalid_undo", `A purge cannot be taken back here: leave out "undo".`)
 	}
-	one, ok, err := of(ctx, id)
+	one, ok, err := c.copy(ctx, id)
 	if err != nil || !ok {
 		return "", err
 	}
@@ -48,21 +54,24 @@ func (c *copies) keep(ctx context.Context, of Copy, id policy.ID) (name string, 
 		return "", &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeCache, Code: "too_many_undos",
 			Message: `Too many purges of the last ten seconds can be taken back: leave out "undo", or try again in a moment. Nothing was purged.`}
 	}
-	if c.all == nil {
-		c.all = map[string]Copied{}
-	}
 	name = rand.Text()
 	c.all[name] = one
-	time.AfterFunc(undoTime, func() {
-		if late, ok := c.take(name); ok {
-			late.Drop()
-		}
-	})
+	time.AfterFunc(undoTime, func() { c.drop(name) })
 	return name, nil
 }
 
+// drop forgets a copy, if it is still there.
+func (c *Undos) drop(name string) {
+	if one, ok := c.take(name); ok {
+		one.Drop()
+	}
+}
+
 // take returns a copy, once; false where it is too late.
-func (c *copies) take(name string) (one Copied, ok bool) {
+func (c *Undos) take(name string) (one Copied, ok bool) {
+	if c == nil {
+		return one, false
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one, ok = c.all[name]
@@ -71,7 +80,7 @@ func (c *copies) take(name string) (one Copied, ok bool) {
 }
 
 // undoPurge puts back an entry that was purged, within undoTime.
-func (c *copies) undoPurge(r *http.Request) (any, error) {
+func (c *Undos) undoPurge(r *http.Request) (any, error) {
 	var req struct {
 		Undo string `json:"undo"`
 	}

@@ -49,7 +49,11 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 		if !c.opt.GivenTopics {
 			e.Topic = policy.TopicID(topic)
 		}
-		id, reason, err = c.keepLocked(e, topic, by, &passed)
+		c.back = r.back != 0
+		defer func() { c.back = false }()
+		if id, reason, err = c.keepLocked(e, topic, by, &passed); c.back && id != 0 {
+			c.moved.add(r.back, id)
+		}
 		return err
 	})
 	if id != 0 {

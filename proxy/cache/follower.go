@@ -101,14 +101,42 @@ func (f *follower) endApplied() {
 // ApplyPurge makes a purge happen here that was read from the log of a shared store, one of this process too: entries that came from the
 // log behind the local part of it go with the others. Entries that keep accepts stay, those that were stored here since; nil is none of
 // them. keep is called under the lock of the cache. What Purge says of Serves and Keep holds for it. made says that this process has made
-// the purge, by Purge: copies have seen it.
+// the purge, by Purge: copies have seen it. A purge of another process also removes what was put back since under another id.
 func (f *follower) ApplyPurge(_ context.Context, what store.Filter, made bool, keep func(policy.ID) bool) error {
-	named := what.Matches
 	if made {
-		named = func(*store.Entry) bool { return false }
+		f.beginPurge(func(*store.Entry) bool { return false }, true)
+		_, _, err := f.endPurge(what.Matches, keep, true)
+		return err
 	}
-	f.beginPurge(named, true)
-	_, _, err := f.endPurge(what.Matches, keep, true)
+	f.beginPurge(f.names(what), true)
+	err := f.removeMoved(what)
+	_, _, failed := f.endPurge(what.Matches, keep, true)
+	return errors.Join(err, failed)
+}
+
+// names is what a purge of another process selects: by the id of an entry that was put back since, the new one too.
+func (f *follower) names(what store.Filter) func(*store.Entry) bool {
+	any := what
+	any.Entry = 0
+	return func(e *store.Entry) bool {
+		return what.Matches(e) || what.Entry != 0 && slices.Contains(f.moved.of(what.Entry), e.ID) && any.Matches(e)
+	}
+}
+
+// removeMoved removes what a purge of another process names by the id of before. The others have no other name of it, so this is an own removal,
+// which they read in the log.
+func (f *follower) removeMoved(what store.Filter) error {
+	var ids []policy.ID
+	names := f.names(what)
+	for _, id := range f.moved.of(what.Entry) {
+		if e, ok := f.store.Get(id); ok && names(e) {
+			ids = append(ids, id)
+		}
+	}
+	if len(ids) == 0 {
+		return nil
+	}
+	_, err := f.removePart(policy.Purged, ids, nil, false)
 	return err
 }
 

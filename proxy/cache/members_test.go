@@ -136,6 +136,10 @@ func (m *member) Fetch(_ context.Context, k store.Key, known *store.Entry) (*sto
 
 func (m *member) Serves(*store.Entry) bool { return true }
 
+func (m *member) Follows() (uint64, bool) { return 0, true }
+
+func (m *member) Appended(context.Context, policy.ID) error { return nil }
+
 func (m *member) Purge(_ context.Context, f store.Filter) error {
 	m.made++
 	m.g.log = append(m.g.log, record{from: m, purge: &f})

@@ -48,7 +48,7 @@ func (f *follower) beginPurge(named func(*store.Entry) bool, applied bool) {
 	f.lock()
 	defer f.mu.Unlock()
 	f.epoch.Add(1)
-	f.copies.purgedLocked(named, applied)
+	f.copies.purgedLocked(f.store, named, applied)
 	f.store.Remove(policy.Purged) // announced even where nothing will match: the backing may hold entries that left before
 }
 

@@ -3,6 +3,7 @@ package cache
 import (
 	"context"
 
+	"reprise/policy"
 	"reprise/store"
 )
 
@@ -18,4 +19,9 @@ type Remote interface {
 	Serves(e *store.Entry) bool
 	// Purge makes the other processes purge what f selects, after this one has. An error says why it is not certain that they did.
 	Purge(ctx context.Context, f store.Filter) error
+	// Follows reports whether the purges of other processes are followed now, as Serves does, and how often they were not until then. Where that
+	// number stays, none has been missed between two calls.
+	Follows() (breaks uint64, now bool)
+	// Appended waits until the insertion of an entry that was put back is in the log, or was dropped. An error says that this is not certain.
+	Appended(ctx context.Context, id policy.ID) error
 }

@@ -19,6 +19,8 @@ type shelf struct {
 	purges  []store.Filter
 	refuse  error // of every fetch and purge
 	blind   bool  // nothing may be served
+	breaks  uint64
+	appends func(policy.ID) error // Appended; nil: it is
 	log     []Event
 	causes  int
 
@@ -37,6 +39,15 @@ func (s *shelf) Fetch(_ context.Context, key store.Key, known *store.Entry) (*st
 }
 
 func (s *shelf) Serves(*store.Entry) bool { return !s.blind }
+
+func (s *shelf) Follows() (uint64, bool) { return s.breaks, !s.blind }
+
+func (s *shelf) Appended(_ context.Context, id policy.ID) error {
+	if s.appends == nil {
+		return nil
+	}
+	return s.appends(id)
+}
 
 func (s *shelf) Purge(_ context.Context, f store.Filter) error {
 	s.purges = append(s.purges, f)

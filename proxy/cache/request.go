@@ -48,6 +48,8 @@ type Request struct {
 	Parent store.Key      // the request that this one depends on; zero: taken from Turns
 	// NoDetect keeps a parent from being found by similarity (paper 002, DETECTPARENT).
 	NoDetect bool
+
+	back policy.ID // with PutBack: that of the entry before its purge
 }
 
 // Step is a part of a search by meaning.

@@ -27,6 +27,8 @@ type state struct {
 	fault   error      // of uses that were applied; the last one
 	applied bool       // the change under way was read from a log
 	copies  copies
+	moved   moved
+	back    bool // the insertion under way puts an entry back
 
 	// epoch counts the purges that have begun; an answer whose request came before the last one is not kept. It changes under mu.
 	epoch atomic.Uint64
@@ -77,6 +79,10 @@ func (s *state) alias(k store.Key, id policy.ID, basis uint64, now time.Time) (e
 func (s *state) refuse(k store.Key, id policy.ID) error {
 	s.lock()
 	defer s.mu.Unlock()
+	if now := s.moved.of(id); len(now) > 0 { // it was purged and put back since the verdict
+		id = now[len(now)-1]
+	}
+	s.copies.refusedLocked(k, id)
 	return s.settleLocked(s.store.Alias(k, id, refused), 0, nil)
 }
 
@@ -180,7 +186,7 @@ func (s *state) publishLocked(ev *Event, by *Cause) {
 		return
 	}
 	published := *ev
-	published.Applied = s.applied
+	published.Applied, published.Back = s.applied, s.back && ev.Kind == store.EventInsert
 	if s.log != nil {
 		s.log.Read(&published, nil)
 	}

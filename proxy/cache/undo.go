@@ -3,8 +3,10 @@ package cache
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"reprise/policy"
+	"reprise/policy/reuse/evidence"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -15,6 +17,10 @@ var (
 	ErrTaken = errors.New("there is another answer to its request by now")
 	// ErrPurged: another purge than the one that is to be taken back has named the entry, or was under way.
 	ErrPurged = errors.New("it was purged again")
+	// ErrExpired: its time is over, so that it would answer nothing.
+	ErrExpired = errors.New("it has expired meanwhile")
+	// ErrDeaf: a purge of another process that shares the store may have named the entry, and was not read.
+	ErrDeaf = errors.New("the shared store does not answer, or did not meanwhile")
 )
 
 // Copied is a copy of an entry, with its answer, that is about to be purged. It is used up by PutBack or by Discard. All of it is guarded by the
@@ -23,8 +29,11 @@ type Copied struct {
 	of     *store.Entry // by which a purge is matched
 	entry  *store.Entry // nil: it is not read yet, or void
 	bytes  int64
-	purges int  // of this process that have named it
-	void   bool // it may not be put back any more
+	purges int    // of this process that have named it
+	void   bool   // it may not be put back any more
+	breaks uint64 // of Remote.Follows when it was begun
+
+	refused []store.Key // of requests that a verdict keeps it from
 }
 
 // Bytes is the memory of the texts. It is called before the copy is used up.
@@ -37,13 +46,25 @@ func (c *Copied) dropLocked() { c.entry, c.void = nil, true }
 type copies map[*Copied]struct{}
 
 // purgedLocked notes a purge of what named selects, which applied says is of another process.
-func (c copies) purgedLocked(named func(*store.Entry) bool, applied bool) {
+func (c copies) purgedLocked(in *store.Store, named func(*store.Entry) bool, applied bool) {
 	for one := range c {
 		if !named(one.of) {
 			continue
 		}
+		if keys := store.Refusals(in, one.of.ID); keys != nil { // the last moment at which they are there
+			one.refused = keys
+		}
 		if one.purges++; applied || one.purges > 1 {
 			one.dropLocked()
+		}
+	}
+}
+
+// refusedLocked notes a verdict that keeps an entry from a key.
+func (c copies) refusedLocked(k store.Key, id policy.ID) {
+	for one := range c {
+		if one.of.ID == id && !slices.Contains(one.refused, k) {
+			one.refused = append(one.refused, k)
 		}
 	}
 }
@@ -56,11 +77,15 @@ func (c copies) missedLocked() {
 }
 
 // Copy returns an entry with its answer, unpacked, which PutBack stores again after a purge; false where there is none. It costs the memory of
-// the answer.
+// the answer. It fails with ErrDeaf where PutBack would.
 func Copy(ctx context.Context, c *Cache, id policy.ID) (kept *Copied, ok bool, err error) {
-	kept, ok = begin(c, id)
-	if !ok {
+	breaks, now := follows(c) // first: what is missed from now on is missed by the copy
+	if kept, ok = begin(c, id, breaks); !ok {
 		return nil, false, nil
+	}
+	if !now {
+		Discard(c, kept)
+		return nil, true, ErrDeaf
 	}
 	e, err := unpacked(ctx, c, kept.of)
 	if err != nil {
@@ -77,14 +102,14 @@ func Copy(ctx context.Context, c *Cache, id policy.ID) (kept *Copied, ok bool, e
 }
 
 // begin begins a copy before the answer is read: a purge from now on finds it. One that is under way may still remove the entry, and counts.
-func begin(c *Cache, id policy.ID) (kept *Copied, ok bool) {
+func begin(c *Cache, id policy.ID, breaks uint64) (kept *Copied, ok bool) {
 	c.lock()
 	defer c.mu.Unlock()
 	e, ok := c.store.Get(id)
 	if !ok {
 		return nil, false
 	}
-	kept = &Copied{of: e}
+	kept = &Copied{of: e, breaks: breaks}
 	if c.epoch.Load() != c.purges.Load() {
 		kept.purges = 1
 	}
@@ -117,8 +142,22 @@ func Discard(c *Cache, kept *Copied) {
 	kept.dropLocked()
 }
 
-// PutBack stores a copy again as a new entry with a new id, times as they were, and no aliases. It uses up the copy. Where the embedder fails the entry
+// follows is Remote.Follows, and always true where there is none.
+func follows(c *Cache) (breaks uint64, now bool) {
+	if c.opt.Remote == nil {
+		return 0, true
+	}
+	return c.opt.Remote.Follows()
+}
+
+// PutBack stores a copy again as a new entry with a new id, times as they were, and no aliases but those by which a verdict
+// keeps it from a request. It uses up the copy. Where the embedder fails the entry
 // waits for its vector like any other one. The reason is why it was not kept, as of Keep.
+//
+// Any purge since the copy was begun that names the entry wins. One that this process has applied has made the copy void. Of another process one
+// may be in the log, and not read here: the log takes the new entry only behind the purges that were applied here, so PutBack returns when
+// the log has it, and an entry that the log does not take is removed. Between, the purge is read and removes the new entry: see ApplyPurge.
+// While it is on its way it is served like what others have stored, not like an own answer that none of them has seen.
 func PutBack(ctx context.Context, c *Cache, kept *Copied) (id policy.ID, reason string, err error) {
 	defer Discard(c, kept)
 	for {
@@ -126,10 +165,54 @@ func PutBack(ctx context.Context, c *Cache, kept *Copied) (id policy.ID, reason 
 		if e == nil {
 			return 0, ReasonPurged, ErrPurged
 		}
-		if id, reason, err = putBack(ctx, c, e, epoch); reason != ReasonPurged {
-			return id, reason, err
-		} // a purge has come meanwhile, which may be one of other entries
+		if breaks, now := follows(c); !now || breaks != kept.breaks {
+			return 0, ReasonPurged, ErrDeaf
+		}
+		carry(c, kept.of, refusals(&c.state, kept))
+		if id, reason, err = putBack(ctx, c, e, epoch, kept.of.ID); reason == ReasonPurged {
+			continue // a purge has come meanwhile, which may be one of other entries
+		}
+		if id == 0 {
+			return 0, reason, err
+		}
+		for _, k := range refusals(&c.state, kept) { // those of this moment: a verdict that comes later finds the new id
+			err = errors.Join(err, c.refuse(k, id))
+		}
+		if c.opt.Remote == nil {
+			return id, "", err
+		}
+		if failed := inLog(ctx, c, id); failed != nil {
+			return 0, ReasonPurged, failed
+		}
+		return id, "", err
 	}
+}
+
+// carry keeps a copy from the requests that it must not answer, before it is back: the aliases that say so in the store have left with the entry,
+// and can be made again only then.
+func carry(c *Cache, of *store.Entry, refused []store.Key) {
+	for _, k := range refused {
+		c.wrong.add(evidence.ID(of.Tenant), k, of.Key)
+	}
+}
+
+func refusals(s *state, kept *Copied) []store.Key {
+	s.lock()
+	defer s.mu.Unlock()
+	return slices.Clone(kept.refused)
+}
+
+// inLog waits until the log of the shared store has the insertion of an entry, and removes the entry where that is not certain.
+func inLog(ctx context.Context, c *Cache, id policy.ID) error {
+	failed := c.opt.Remote.Appended(ctx, id)
+	e, there := c.store.Get(id)
+	switch {
+	case failed != nil && there:
+		return errors.Join(ErrDeaf, failed, c.remove(policy.Purged, e))
+	case !there:
+		return ErrPurged
+	}
+	return nil
 }
 
 // ofCopy is what a copy has, nil where it is void, and the epoch in which that is true.
@@ -139,11 +222,14 @@ func (s *state) ofCopy(kept *Copied) (e *store.Entry, epoch uint64) {
 	return kept.entry, s.epoch.Load()
 }
 
-func putBack(ctx context.Context, c *Cache, e *store.Entry, epoch uint64) (id policy.ID, reason string, err error) {
+func putBack(ctx context.Context, c *Cache, e *store.Entry, epoch uint64, was policy.ID) (id policy.ID, reason string, err error) {
 	if _, alias, ok := c.store.Lookup(e.Key); ok && !alias {
 		return 0, "", ErrTaken
 	}
-	r := &Request{Key: e.Key, Scope: e.Scope, Prompt: e.Prompt, At: c.Tick(), Epoch: epoch, MaxAge: -1, NoDetect: true}
+	if !e.Fresh(c.opt.Now()) {
+		return 0, "", ErrExpired
+	}
+	r := &Request{Key: e.Key, Scope: e.Scope, Prompt: e.Prompt, At: c.Tick(), Epoch: epoch, MaxAge: -1, NoDetect: true, back: was}
 	f := &Finding{Parent: e.Parent, Chain: e.Chain, Compared: e.Prompt != ""}
 	if c.opt.comparable(r) {
 		_ = guard("embed", func() error { return c.embed(ctx, r, f) }) // it may come later

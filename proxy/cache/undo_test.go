@@ -2,8 +2,11 @@ package cache
 
 import (
 	"errors"
+	"slices"
 	"testing"
+	"time"
 
+	"reprise/policy"
 	"reprise/store"
 	"reprise/store/storetest"
 )
@@ -59,6 +62,72 @@ func TestPutBackTooLate(t *testing.T) {
 	r.wants(r.request(k), "exact", 2)
 }
 
+// TestPutBackExpired: an answer whose time is over meanwhile answers nothing, and stays away.
+func TestPutBackExpired(t *testing.T) {
+	r, _ := newJudged(t)
+	r.wants(r.request(long("k", 40)), "miss", 1)
+	e, _, _ := Copy(t.Context(), r.Cache, 1)
+	r.Purge(t.Context(), store.Filter{Entry: 1})
+	r.pass(24 * time.Hour)
+	if _, _, err := PutBack(t.Context(), r.Cache, e); !errors.Is(err, ErrExpired) {
+		t.Error(err)
+	}
+	if len(r.copies) != 0 || r.store.Stats().Entries != 0 {
+		t.Error("something is left")
+	}
+}
+
+// TestPutBackKeepsVerdicts: a request that a verdict keeps from an entry is kept from it also when that is put back, where the verdict came before a
+// restart, while the entry was away, or after that, and after another restart.
+func TestPutBackKeepsVerdicts(t *testing.T) {
+	k, a := long("k", 40), long("a", 42)
+	for _, when := range []string{"before a restart", "before", "while it is away", "late"} {
+		disk := &storetest.Memory{}
+		open := func() *rig {
+			r, _ := newJudged(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
+			return r
+		}
+		r := open()
+		say := func(at string) {
+			if at != when && !(at == "before" && when == "before a restart") {
+				return
+			}
+			p := Pair{Request: keyOf(a), Entry: keyOf(k), ID: 1}
+			if err := r.Reviewed(p, false); err != nil {
+				t.Fatal(err)
+			}
+		}
+		r.wants(r.request(k), "miss", 1)
+		r.wants(r.request(a), "semantic", 1)
+		say("before")
+		if when == "before a restart" {
+			r.store.Close()
+			r = open()
+		}
+		kept, _, err := Copy(t.Context(), r.Cache, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Purge(t.Context(), store.Filter{Entry: 1})
+		say("while it is away")
+		if id, _, err := PutBack(t.Context(), r.Cache, kept); id != 2 || err != nil {
+			t.Fatal(id, err)
+		}
+		say("late")
+		for _, restarted := range []bool{false, true} {
+			if restarted {
+				r.store.Close()
+				r = open()
+			}
+			f := r.find(t.Context(), r.request(a))
+			if hit, _, _ := r.Lookup(t.Context(), r.request(a)); hit != nil || f.Hit != nil {
+				t.Errorf("a verdict %s: it is served, restarted: %v", when, restarted)
+			}
+			r.wants(r.request(k), "exact", 2)
+		}
+	}
+}
+
 // TestPutBackAfterAnotherPurge: what another purge has named stays away, in any order and of any process; one of other entries, and the own purge
 // as it is read from the log of a shared store, change nothing.
 func TestPutBackAfterAnotherPurge(t *testing.T) {
@@ -112,5 +181,37 @@ func TestCopyDuringAPurge(t *testing.T) {
 	r.Purge(t.Context(), store.Filter{Entry: 1})
 	if _, _, err := PutBack(t.Context(), r.Cache, kept); !errors.Is(err, ErrPurged) {
 		t.Error(err)
+	}
+}
+
+// TestPutBackUnknownOutside: what the shared store does not take is removed again; what it has taken, and has left meanwhile, was purged.
+func TestPutBackUnknownOutside(t *testing.T) {
+	for _, tc := range []struct {
+		name    string
+		appends func(r *rig, id policy.ID) error
+		want    error
+	}{
+		{"taken", func(*rig, policy.ID) error { return nil }, nil},
+		{"unknown", func(*rig, policy.ID) error { return errShelf }, ErrDeaf},
+		{"purged meanwhile", func(r *rig, _ policy.ID) error { return r.ApplyPurge(t.Context(), store.Filter{Entry: 1}, false, nil) }, ErrPurged},
+	} {
+		r, s := newShared(t)
+		r.wants(r.request(letters(40)), "miss", 1)
+		kept, _, err := Copy(t.Context(), r.Cache, 1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r.Purge(t.Context(), store.Filter{Entry: 1})
+		s.appends = func(id policy.ID) error { return tc.appends(r, id) }
+		if _, _, err := PutBack(t.Context(), r.Cache, kept); !errors.Is(err, tc.want) {
+			t.Errorf("%s: %v", tc.name, err)
+		}
+		if _, there := r.Get(2); there != (tc.want == nil) {
+			t.Errorf("%s: there: %v", tc.name, there)
+		}
+		removed := slices.ContainsFunc(s.log, func(ev Event) bool { return ev.Kind == store.EventPurge && ev.ID == 2 && !ev.Applied })
+		if removed != (tc.want != nil) {
+			t.Errorf("%s: the others read that it is removed: %v", tc.name, removed)
+		}
 	}
 }

@@ -475,3 +475,18 @@ func TestPurgeOfAllIsNotTakenBack(t *testing.T) {
 		}
 	}
 }
+
+// TestReloadKeepsUndos: a purge that can be taken back still can after a SIGHUP. It is line 5 of the list in SECURITY.md.
+func TestReloadKeepsUndos(t *testing.T) {
+	t.Parallel()
+	p := start(t, upstream(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, answer("to be purged"))
+	}))
+	entry := p.ask("What is a canary?").header.Get("X-Reprise-Entry")
+	undo := gjson.Get(p.purge(`{"entry":`+entry+`,"dry_run":false,"undo":true}`).body, "undo").Raw
+	p.reload()
+	if r := p.do(http.MethodPost, p.admin+"/admin/purge/undo", `{"undo":`+undo+`}`); r.status != http.StatusOK || !p.cached("What is a canary?") {
+		t.Errorf("undo %s after a reload: %d %s", undo, r.status, r.body)
+	}
+}

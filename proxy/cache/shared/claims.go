@@ -14,6 +14,7 @@ type claim struct {
 	it    *item        // the latest insertion under the key
 	entry *store.Entry // with its answer; nil where the shared store has it, or where it was dropped
 	tried bool         // it may be in the shared store
+	back  bool         // it is put back after a purge: another one may name it that was made before, so it is not served as unsent
 }
 
 // claims are those of a queue.
@@ -35,7 +36,7 @@ func (c *claims) claimLocked(it *item) {
 	if before := c.keys[it.key]; before != nil {
 		delete(c.ids, before.it.ev.ID)
 	}
-	one := &claim{it: it, entry: it.ev.Entry}
+	one := &claim{it: it, entry: it.ev.Entry, back: it.ev.Back}
 	c.keys[it.key], c.ids[it.ev.ID] = one, one
 }
 
@@ -101,7 +102,7 @@ func (c *claims) unsent(e *store.Entry) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	one := c.ids[e.ID]
-	return one != nil && !one.tried && one.entry != nil && one.entry.AnswerOf(e)
+	return one != nil && !one.tried && !one.back && one.entry != nil && one.entry.AnswerOf(e)
 }
 
 // pending reports whether the answer of a key waits to be appended.

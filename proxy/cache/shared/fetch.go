@@ -7,6 +7,7 @@ import (
 
 	"github.com/sony/gobreaker/v2"
 
+	"reprise/policy"
 	"reprise/proxy/cache"
 	"reprise/store"
 )
@@ -111,6 +112,29 @@ func (s *Shared) judge(got store.Fetched) (*store.Entry, error) {
 // Serves implements cache.Remote.
 func (s *Shared) Serves(e *store.Entry) bool {
 	return s.view.live() && !s.purges.names(e) || s.queue.unsent(e)
+}
+
+// Follows implements cache.Remote.
+func (s *Shared) Follows() (breaks uint64, now bool) {
+	breaks = s.view.breaks.Load()
+	return breaks, s.view.live()
+}
+
+// Appended implements cache.Remote: an insertion has a claim until it was read from the log, or dropped.
+func (s *Shared) Appended(ctx context.Context, id policy.ID) error {
+	ctx, cancel := context.WithTimeout(ctx, s.opt.CallTimeout)
+	defer cancel()
+	for {
+		_, _, _, changed := s.view.now()
+		if !s.queue.claimed(id) {
+			return nil
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
 }
 
 // Read implements cache.Log.

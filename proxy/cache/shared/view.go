@@ -14,6 +14,8 @@ type view struct {
 	grace time.Duration
 	// seen is when the last pulse began whose end of the log is applied, in nanoseconds since start; negative: none since the last gap.
 	seen atomic.Int64
+	// breaks is how often this member was not live, and is again.
+	breaks atomic.Uint64
 
 	mu      sync.Mutex // protects the rest
 	at      store.Position
@@ -106,6 +108,9 @@ func (v *view) stuck(began time.Time) bool {
 // reachLocked takes the pulses whose end is applied.
 func (v *view) reachLocked() {
 	for len(v.pulses) > 0 && v.pulses[0].n <= v.at.N {
+		if !v.live() {
+			v.breaks.Add(1) // before it is live again
+		}
 		v.seen.Store(max(v.seen.Load(), int64(v.pulses[0].began)))
 		v.pulses = v.pulses[1:]
 		v.broadcastLocked()

@@ -102,7 +102,7 @@ export function show(root, page) {
     function purge() {
       run(async () => {
         const r = await post('/admin/purge', { entry: p.entry, dry_run: false, undo: true }, page.signal);
-        if (!r.matched) { said.textContent = `Entry ${p.entry} has left already.`; return; }
+        if (!r.undo) { said.textContent = `Entry ${p.entry} has left already.`; return; }
         item.classList.add('gone');
         undoable(`Entry ${p.entry} is purged, and nothing serves it any more.`, null, async () => {
           const back = await post('/admin/purge/undo', { undo: r.undo }, page.signal);
