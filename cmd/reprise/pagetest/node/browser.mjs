@@ -58,6 +58,18 @@ export async function open(browser, site, { quiet = false } = {}) {
 /** Waits until f, which runs in the page, is true. */
 export const until = (page, f, ...args) => page.waitForFunction(f, { timeout: 60000, polling: 50 }, ...args);
 
+/** Copies a text by its button, with the keyboard, and reads what was copied. A window that has no focus yet has no clipboard: then the key is pressed again. */
+export async function copied(page, view, text) {
+  const said = (v, t) => document.querySelector(`#view-${v} .said`).textContent.startsWith(`Copied ${t}.`);
+  for (let left = 5, done = false; !done; left--) {
+    await page.bringToFront();
+    await page.focus(`[aria-label="copy ${text}"]`);
+    await page.keyboard.press('Enter');
+    done = await page.waitForFunction(said, { timeout: 10000, polling: 50 }, view, text).then(() => true, (e) => { if (left === 0) throw e; });
+  }
+  return page.evaluate(() => navigator.clipboard.readText());
+}
+
 /** Serious findings of axe-core, as text. */
 export async function accessible(page) {
   const session = await page.createCDPSession();

@@ -1,4 +1,4 @@
-import { accessible, browse, check, config, must, open, until } from './browser.mjs';
+import { accessible, browse, check, config, copied, must, open, until } from './browser.mjs';
 
 const widths = [420, 1280, 2560], schemes = ['light', 'dark'];
 const shown = (page) => until(page, () => document.querySelector('#view-misses .examples'));
@@ -63,12 +63,8 @@ await browse(async (browser) => {
 async function clipboard(page) {
   const set = 'REPRISE_IGNORE_FIELDS=metadata,user';
   await check('the button copies the variable with what is set already', async () => {
-    await page.bringToFront();
-    await page.focus(`[aria-label="copy ${set}"]`);
-    await page.keyboard.press('Enter');
-    await until(page, (t) => document.querySelector('#view-misses .said').textContent.startsWith(`Copied ${t}.`), set);
-    const copied = await page.evaluate(() => navigator.clipboard.readText());
-    must(copied === set, copied);
+    const got = await copied(page, 'misses', set);
+    must(got === set, got);
   });
   await check('what is open stays open when the figures change', async () => {
     const open = await page.$$eval('#view-misses details.examples[open]', (all) => all.length), first = await page.$('#view-misses .causes > li');

@@ -1,4 +1,4 @@
-import { accessible, browse, check, config, must, open, until } from './browser.mjs';
+import { accessible, browse, check, config, copied, must, open, until } from './browser.mjs';
 
 const widths = [420, 1280, 2560], schemes = ['light', 'dark'];
 
@@ -29,11 +29,8 @@ await browse(async (browser) => {
   });
   for (const [kind, text] of [['Capacities', 'REPRISE_CAPACITY_ENTRIES=120'], ['Policies', 'REPRISE_POLICY=lru'], ['Error rates', 'REPRISE_MAX_ERROR_RATE=0.02'], ['Thresholds', 'REPRISE_HIT_THRESHOLD=0.95']])
     await check(`${kind}: set copies the variable, with the keyboard`, async () => {
-      await page.focus(`[aria-label="copy ${text}"]`);
-      await page.keyboard.press('Enter');
-      await until(page, (t) => document.querySelector('#view-policy .said').textContent.startsWith(`Copied ${t}.`), text);
-      const copied = await page.evaluate(() => navigator.clipboard.readText());
-      must(copied === text, copied);
+      const got = await copied(page, 'policy', text);
+      must(got === text, got);
     });
   await check('without a clipboard the text is shown and selected', async () => {
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }));
