@@ -221,6 +221,9 @@ func (s *study) simulate(ctx context.Context, curves []Curve, capacity int64) ([
 	return ratios, nil
 }
 
+// chance is by how many points a hit ratio of n requests moves by chance alone, at most in 95 of 100 cases, if these are independent.
+func chance(ratio, n float64) (points float64) { return 196 * math.Sqrt(ratio*(1-ratio)/n) }
+
 // notes say in words what limits the figures.
 func (s *study) notes(c *Curves) (notes []string) {
 	last := int64(0)
@@ -243,7 +246,7 @@ func (s *study) notes(c *Curves) (notes []string) {
 	}
 	if n := float64(c.Window.Counted) * c.Window.Rate; n > 0 {
 		notes = append(notes, fmt.Sprintf("Chance alone moves a hit ratio of %.0f requests, which the replay counts, by up to %.1f points (95 %%). Policies are compared over the same requests, which differs by less, but a lead below that should be seen "+
-			"again in a later window before it is followed.", n, 196*math.Sqrt(c.Measured*(1-c.Measured)/n)))
+			"again in a later window before it is followed.", n, chance(c.Measured, n)))
 	}
 	notes = append(notes, "A request that was answered by meaning counts as one for the answer that it got: what a larger cache would find beyond that by meaning is not in the curves.")
 	return notes

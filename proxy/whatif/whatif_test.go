@@ -2,6 +2,7 @@ package whatif
 
 import (
 	"context"
+	"fmt"
 	"math"
 	"strings"
 	"testing"
@@ -116,6 +117,12 @@ func TestShortWindow(t *testing.T) {
 		if p.Ratios[last] != nil || c.Capacities[last].Enough {
 			t.Errorf("%s has a figure for a capacity that was not filled", p.Policy)
 		}
+	}
+	if n := float64(c.Window.Counted) * c.Window.Rate; !strings.Contains(strings.Join(c.Notes, " "), fmt.Sprintf("of %.0f requests, which the replay counts, by up to %.1f points", n, chance(c.Measured, n))) {
+		t.Errorf("notes %q", c.Notes)
+	}
+	if d := chance(0.5, 10_000); math.Abs(d-0.98) > 1e-9 {
+		t.Errorf("a half of 10,000 requests: %v points", d)
 	}
 	if !strings.Contains(strings.Join(c.Notes, " "), "too short for capacities above") {
 		t.Errorf("notes %q", c.Notes)

@@ -33,6 +33,15 @@ await browse(async (browser) => {
         must(!page.faults.length, page.faults.splice(0).join('\n'));
       });
     }
+    await check(`${kind}: at 420 px the navigation shows which view is open`, async () => {
+      await page.setViewport({ width: 420, height: 900 });
+      for (const view of views) {
+        await page.evaluate((to) => { location.hash = to; }, view);
+        await until(page, (to) => document.querySelector('#views [aria-current]').getAttribute('href') === to, view);
+        const at = await page.$eval('#views [aria-current]', (a) => { const { left, right } = a.getBoundingClientRect(); return [left, right]; });
+        must(at[0] >= 0 && at[1] <= 420, `${view} is from ${at[0]} to ${at[1]} px`);
+      }
+    });
     await page.close();
   }
 });
