@@ -158,22 +158,19 @@ type room struct {
 }
 
 // belowCmd are the rooms that programs may import from.
-var belowCmd = []string{"internal/suggest", "internal/yamlfile", "policy/sim", "policy", "embed", "topics", "store", "proxy/cache", "proxy/canon", "proxy/answer", "proxy/api",
-	"proxy/upstream", "proxy/align", "proxy/accesslog", "proxy/tracing", "proxy/misses", "proxy/enginesim", "proxy/deadline", "proxy/admin", "proxy/gate", "proxy/rules", "proxy/prices", "proxy/watch", "proxy/whatif", "proxy"}
+var belowCmd = []string{"internal", "policy/sim", "policy", "embed", "topics", "store", "proxy"}
 
 // rooms are in the order of the floors, the lowest first; a folder belongs to the first that contains it. No room below cmd may
-// import cmd, and of the programs only the laboratory may import from another one. The block cache of policy/sim is that of the engine in
-// proxy/enginesim too.
+// import cmd, and of the programs only the laboratory may import from another one.
 var rooms = []room{
-	{"internal/dataset", nil},
-	{"internal/needs", nil},
-	{"internal/built", nil},
-	{"internal/suggest", nil},
-	{"internal/yamlfile", []string{"internal/suggest"}},
-	{"internal/redistest", []string{"internal/needs"}},
+	{"internal/enginesim", []string{"policy/sim", "policy", "proxy/upstream", "internal/zmtp", "internal/container"}},
 	{"internal/llamatest", []string{"internal/built", "internal/needs", "internal/redistest"}},
-	{"policy/sim", []string{"policy"}},
-	{"policy", nil},
+	{"internal/policytest", []string{"policy"}},
+	{"internal/redistest", []string{"internal/needs"}},
+	{"internal/yamlfile", []string{"internal/suggest"}},
+	{"internal", nil},
+	{"policy/sim", []string{"policy", "internal/container", "proxy/upstream"}},
+	{"policy", []string{"internal/container", "proxy/upstream"}},
 	{"embed", nil},
 	{"topics", []string{"embed"}},
 	{"store", []string{"policy"}},
@@ -183,20 +180,14 @@ var rooms = []room{
 	{"proxy/answer", nil},
 	{"proxy/api", []string{"proxy/canon", "proxy/answer", "proxy/internal"}},
 	{"proxy/deadline", nil},
-	{"proxy/accesslog", nil},
 	{"proxy/tracing", []string{"internal/suggest"}},
 	{"proxy/rules", []string{"proxy/canon"}},
-	{"proxy/prices", []string{"internal/yamlfile", "proxy/rules"}},
-	{"proxy/upstream", []string{"policy", "proxy/internal", "proxy/deadline", "proxy/tracing"}},
-	{"proxy/align", []string{"proxy/upstream"}},
-	{"proxy/enginesim", []string{"policy/sim", "policy", "proxy/internal", "proxy/upstream"}},
+	{"proxy/upstream", []string{"policy", "internal", "proxy/internal", "proxy/deadline", "proxy/tracing"}},
 	{"proxy/gate", []string{"proxy/internal"}},
-	{"proxy/misses", []string{"proxy/align"}},
-	{"proxy/watch", nil},
-	{"proxy/whatif", []string{"policy/sim", "policy", "proxy/cache"}},
-	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal", "proxy/watch"}},
+	{"proxy/observe", []string{"policy/sim", "policy", "topics/reuse", "internal/yamlfile", "proxy/rules", "proxy/cache", "proxy/upstream", "proxy/internal", "proxy/learn"}},
+	{"proxy/admin", []string{"policy", "topics", "store", "proxy/internal", "proxy/observe"}},
 	{"proxy", []string{"policy", "embed", "topics", "store", "proxy/internal", "proxy/cache", "proxy/canon", "proxy/answer",
-		"proxy/api", "proxy/upstream", "proxy/align", "proxy/gate", "proxy/rules", "proxy/prices", "proxy/accesslog", "proxy/misses", "proxy/tracing", "proxy/watch"}},
+		"proxy/api", "proxy/upstream", "proxy/gate", "proxy/rules", "proxy/observe", "proxy/tracing"}},
 	{"cmd/internal", belowCmd},
 	{"cmd/reprise", append([]string{"cmd/internal"}, belowCmd...)},
 	{"cmd/reprise-lab", append([]string{"cmd/internal"}, belowCmd...)},
@@ -206,11 +197,11 @@ var rooms = []room{
 
 // testImports are the rooms that the tests of a room may import too.
 var testImports = map[string][]string{
-	"policy": {"internal/dataset", "embed"}, "policy/sim": {"internal/dataset"}, "embed": {"internal/dataset"}, "topics": {"internal/dataset"},
-	"store": {"internal/dataset", "internal/redistest", "embed", "policy/sim"}, "proxy/cache": {"internal/redistest", "policy/sim"}, "proxy/whatif": {"internal/dataset"},
-	"proxy": {"proxy/admin", "proxy/enginesim", "internal/built", "internal/dataset", "internal/needs", "internal/redistest"}, "proxy/canon": {"proxy/api", "internal/needs"},
-	"proxy/answer": {"proxy/api"}, "proxy/upstream": {"proxy/enginesim"}, "proxy/enginesim": {"internal/dataset"}, "cmd/reprise": {"internal/built", "internal/needs", "internal/redistest", "internal/llamatest", "internal/dataset"}, "cmd/reprise-lab": {"internal/llamatest", "internal/redistest", "internal/dataset"},
-	"deploy": {"internal/built", "internal/needs", "internal/redistest"},
+	"policy": {"internal", "embed"}, "policy/sim": {"internal"}, "embed": {"internal"}, "topics": {"internal", "policy"},
+	"store": {"internal", "embed", "policy/sim"}, "proxy/cache": {"internal", "policy/sim"}, "proxy/observe": {"internal", "policy/sim"},
+	"proxy": {"proxy/admin", "internal"}, "proxy/canon": {"proxy/api", "internal"},
+	"proxy/answer": {"proxy/api"}, "proxy/upstream": {"internal"}, "internal/enginesim": {"internal/dataset", "proxy/upstream"}, "cmd/reprise": {"internal"}, "cmd/reprise-lab": {"internal"},
+	"deploy": {"internal"}, "internal/container": {"internal"},
 }
 
 func roomOf(dir string) *room {

@@ -1,6 +1,6 @@
 package policy
 
-import "reprise/policy/internal/container"
+import "reprise/internal/container"
 
 // Limit bounds what is resident. 0 is no limit.
 type Limit struct {

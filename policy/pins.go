@@ -1,6 +1,6 @@
 package policy
 
-import "reprise/policy/internal/container"
+import "reprise/internal/container"
 
 // Pins is an evictor and how its entries are pinned. Evictor implements Contextual, Replacer and the rest where the inner evictor of Pinned
 // does, if that is a Pinner itself; else only Contextual, whose HitIn is then Hit where the inner evictor has no HitIn.

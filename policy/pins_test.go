@@ -3,9 +3,9 @@ package policy_test
 import (
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
 	"reprise/policy/classic"
-	"reprise/policy/internal/policytest"
 	"reprise/policy/registry"
 )
 

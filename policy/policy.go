@@ -17,7 +17,7 @@ package policy
 import (
 	"fmt"
 
-	"reprise/policy/internal/container"
+	"reprise/internal/container"
 )
 
 // ID names one cached entry; 0 is none. An ID is never used twice: an answer that returns after its eviction is a new entry,

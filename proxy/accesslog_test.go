@@ -12,9 +12,9 @@ import (
 	"testing"
 	"time"
 
-	"reprise/proxy/accesslog"
-	"reprise/proxy/enginesim"
-	"reprise/proxy/prices"
+	"reprise/internal/enginesim"
+	"reprise/proxy/observe/accesslog"
+	"reprise/proxy/observe/prices"
 )
 
 // logged is what an access log has written.

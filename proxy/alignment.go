@@ -4,9 +4,9 @@ import (
 	"sync"
 	"time"
 
-	"reprise/proxy/align"
 	"reprise/proxy/api"
 	"reprise/proxy/internal/budget"
+	"reprise/proxy/observe/align"
 	"reprise/proxy/upstream/prefix"
 )
 

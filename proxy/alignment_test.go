@@ -11,10 +11,10 @@ import (
 	"sync"
 	"testing"
 
-	"reprise/proxy/align"
+	"reprise/internal/enginesim"
 	chatapi "reprise/proxy/api/chat"
 	"reprise/proxy/canon"
-	"reprise/proxy/enginesim"
+	"reprise/proxy/observe/align"
 	"reprise/proxy/upstream/prefix"
 	"reprise/store"
 )

@@ -8,7 +8,7 @@ import (
 
 	"reprise/proxy/answer"
 	"reprise/proxy/cache"
-	"reprise/proxy/prices"
+	"reprise/proxy/observe/prices"
 	"reprise/proxy/tracing"
 	"reprise/store"
 )

@@ -10,13 +10,13 @@ import (
 	"strings"
 
 	"reprise/policy"
-	"reprise/policy/reuse"
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/admintoken"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/learn"
 	"reprise/proxy/rules"
 	"reprise/topics"
+	"reprise/topics/reuse"
 )
 
 // explainPath is the endpoint of explain.

@@ -19,11 +19,11 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/embed"
+	"reprise/internal/enginesim"
 	"reprise/policy"
 	"reprise/policy/classic"
 	"reprise/proxy/answer"
 	"reprise/proxy/api/registry"
-	"reprise/proxy/enginesim"
 	"reprise/proxy/upstream"
 	"reprise/store"
 )

@@ -9,13 +9,13 @@ import (
 	"strings"
 
 	"reprise/policy"
-	"reprise/policy/reuse/evidence"
 	"reprise/proxy/cache"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/admintoken"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/clientio"
 	"reprise/store"
+	"reprise/topics/reuse/evidence"
 )
 
 // feedbackPath is the endpoint of feedback.

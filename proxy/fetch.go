@@ -13,7 +13,7 @@ import (
 
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/budget"
-	"reprise/proxy/prices"
+	"reprise/proxy/observe/prices"
 	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/dialect"

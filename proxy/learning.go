@@ -12,19 +12,19 @@ import (
 	"time"
 
 	"reprise/policy"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/edits"
-	"reprise/policy/reuse/evidence"
 	"reprise/proxy/answer"
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/learn"
-	"reprise/proxy/review"
+	"reprise/proxy/observe/review"
 	"reprise/proxy/rules"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/usage"
 	"reprise/store"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/edits"
+	"reprise/topics/reuse/evidence"
 )
 
 // LearningOf is what a server finds out about the answers that it reuses by meaning.

@@ -18,12 +18,12 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
-	"reprise/policy/reuse/normal"
 	"reprise/proxy/cache"
 	"reprise/proxy/upstream"
 	"reprise/topics"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
+	"reprise/topics/reuse/normal"
 )
 
 // oracle is an upstream whose answers a test gives by the last message of a request.

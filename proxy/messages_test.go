@@ -9,9 +9,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/internal/enginesim"
 	"reprise/proxy/answer"
 	"reprise/proxy/api/messages"
-	"reprise/proxy/enginesim"
 )
 
 // message is the body of a request of Anthropic's API with one user message; more are members such as `"stream":true`.

@@ -7,15 +7,15 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"reprise/proxy/align"
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/learn"
-	"reprise/proxy/prices"
+	"reprise/proxy/observe/align"
+	"reprise/proxy/observe/prices"
+	"reprise/proxy/observe/watch"
 	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
-	"reprise/proxy/watch"
 	"reprise/store"
 )
 

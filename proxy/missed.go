@@ -12,7 +12,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/header"
-	"reprise/proxy/misses"
+	"reprise/proxy/observe/misses"
 	"reprise/store"
 )
 

@@ -8,7 +8,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 	"reprise/store"
 )
 

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"reprise/proxy/canon"
-	"reprise/proxy/misses"
+	"reprise/proxy/observe/misses"
 )
 
 // TestScopePatterns: the expression that the report gives for what varies in a system prompt makes these requests equal, beside those in force;

@@ -17,8 +17,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/internal/enginesim"
 	"reprise/proxy/canon"
-	"reprise/proxy/enginesim"
 	"reprise/store"
 )
 

@@ -12,10 +12,6 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
-	"reprise/policy/continues"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
-	"reprise/proxy/accesslog"
 	"reprise/proxy/api"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/cache"
@@ -24,12 +20,16 @@ import (
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/internal/header"
-	"reprise/proxy/prices"
+	"reprise/proxy/observe/accesslog"
+	"reprise/proxy/observe/prices"
 	"reprise/proxy/rules"
 	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
+	"reprise/proxy/upstream/continues"
 	"reprise/store"
 	"reprise/topics"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
 )
 
 // Mode is how much of the cache is used.

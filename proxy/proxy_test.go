@@ -16,11 +16,11 @@ import (
 	"time"
 
 	"reprise/embed"
+	"reprise/internal/enginesim"
 	"reprise/policy"
 	"reprise/policy/registry"
 	"reprise/proxy/admin"
-	"reprise/proxy/enginesim"
-	"reprise/proxy/misses"
+	"reprise/proxy/observe/misses"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"

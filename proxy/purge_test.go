@@ -12,10 +12,10 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/policy/classic"
-	"reprise/policy/reuse"
 	"reprise/proxy/cache"
 	"reprise/store"
 	"reprise/store/storetest"
+	"reprise/topics/reuse"
 )
 
 // interruption purges everything at the n-th time at which the proxy reads the clock or asks the guard. Between any two steps of a

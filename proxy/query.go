@@ -13,7 +13,7 @@ import (
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/learn"
-	"reprise/proxy/misses"
+	"reprise/proxy/observe/misses"
 	"reprise/proxy/rules"
 	"reprise/proxy/tracing"
 	"reprise/store"

@@ -37,10 +37,10 @@ import (
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/learn"
-	"reprise/proxy/misses"
-	"reprise/proxy/prices"
+	"reprise/proxy/observe/misses"
+	"reprise/proxy/observe/prices"
+	"reprise/proxy/observe/watch"
 	"reprise/proxy/upstream"
-	"reprise/proxy/watch"
 )
 
 // Server is the proxy. Its handlers are safe for concurrent use.

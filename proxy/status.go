@@ -12,12 +12,12 @@ import (
 	"unsafe"
 
 	"reprise/policy"
-	"reprise/proxy/accesslog"
 	"reprise/proxy/api"
 	"reprise/proxy/internal/clientio"
+	"reprise/proxy/observe/accesslog"
+	"reprise/proxy/observe/watch"
 	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
-	"reprise/proxy/watch"
 )
 
 // Result is how a request was answered. Every request has exactly one.

@@ -12,9 +12,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/internal/enginesim"
 	"reprise/proxy/answer"
 	"reprise/proxy/api/registry"
-	"reprise/proxy/enginesim"
 	"reprise/proxy/upstream"
 )
 

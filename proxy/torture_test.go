@@ -17,7 +17,7 @@ import (
 	"time"
 
 	"reprise/embed"
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 )
 
 // tortureCapacity is far below the number of questions, so that evictions never stop.

@@ -17,7 +17,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 	"reprise/proxy/tracing/otlp"
 	"reprise/proxy/tracing/tracetest"
 	"reprise/proxy/upstream"

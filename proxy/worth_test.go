@@ -15,8 +15,8 @@ import (
 	"net/http"
 
 	"reprise/embed"
-	"reprise/policy/continues"
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
+	"reprise/proxy/upstream/continues"
 	"reprise/proxy/upstream/worth"
 	"reprise/store"
 )

@@ -16,7 +16,7 @@ import (
 	"reprise/cmd/reprise-lab/internal/train"
 	"reprise/embed"
 	"reprise/internal/suggest"
-	"reprise/policy/continues"
+	"reprise/proxy/upstream/continues"
 )
 
 // predictors are what train makes.

@@ -12,7 +12,7 @@ import (
 	"reprise/cmd/internal/cli/clitest"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/train"
-	"reprise/policy/continues"
+	"reprise/proxy/upstream/continues"
 )
 
 // talks are conversations whose last prompt has its own words.

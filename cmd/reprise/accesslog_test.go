@@ -20,7 +20,7 @@ import (
 	"time"
 
 	"reprise/internal/built"
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 )
 
 // metric is the value of a metric without labels.

@@ -22,7 +22,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/internal/built"
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 )
 
 func TestMain(m *testing.M) {

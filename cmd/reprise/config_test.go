@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"reprise/cmd/internal/cli"
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 )
 
 // mounted is a folder as Kubernetes mounts a ConfigMap: the file is a link through ..data, a link that is replaced.

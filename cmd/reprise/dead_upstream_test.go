@@ -10,7 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 )
 
 // TestDeadUpstreamIsShown: where requests fail at the only upstream, or the last one, operators see it, with the reason, until one succeeds.

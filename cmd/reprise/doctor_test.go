@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"reprise/cmd/internal/cli"
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 )
 
 // TestDoctorBesideAnInstance: a running proxy is recognised, and goes on as before: it keeps its file, and stores answers.

@@ -18,14 +18,14 @@ import (
 	"reprise/cmd/internal/semantic"
 	"reprise/cmd/reprise/internal/config"
 	"reprise/embed"
+	"reprise/internal/enginesim"
 	"reprise/policy"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"
 	"reprise/proxy/cache"
-	"reprise/proxy/enginesim"
 	"reprise/topics"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
 )
 
 // recorded is a proxy in this process that writes a request log.

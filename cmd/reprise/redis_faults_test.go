@@ -13,8 +13,8 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/internal/enginesim"
 	"reprise/internal/redistest"
-	"reprise/proxy/enginesim"
 )
 
 // purge purges everything and returns the status and the error's text.

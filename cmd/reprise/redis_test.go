@@ -19,8 +19,8 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/internal/built"
+	"reprise/internal/enginesim"
 	"reprise/internal/redistest"
-	"reprise/proxy/enginesim"
 )
 
 // refused starts serve with settings that cannot work, and returns what it prints. A start that hangs fails the test.

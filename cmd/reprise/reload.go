@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/proxy/accesslog"
 	"reprise/proxy/admin"
+	"reprise/proxy/observe/accesslog"
 )
 
 // reloader puts changed settings in force, at SIGHUP and when the configuration file has changed. The flags and the environment of a process do

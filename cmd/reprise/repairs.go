@@ -6,7 +6,7 @@ import (
 	"reprise/cmd/reprise/internal/config"
 	"reprise/policy"
 	"reprise/proxy"
-	"reprise/proxy/misses"
+	"reprise/proxy/observe/misses"
 	"reprise/store"
 )
 

@@ -19,7 +19,7 @@ import (
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 	"reprise/cmd/reprise/internal/memory"
-	"reprise/proxy/accesslog"
+	"reprise/proxy/observe/accesslog"
 )
 
 func serve(t cli.Terminal, args []string) error {

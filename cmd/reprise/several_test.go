@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 )
 
 // several is a proxy in this process in front of several engines.

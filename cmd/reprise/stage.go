@@ -14,8 +14,8 @@ import (
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 	"reprise/cmd/reprise/internal/demo"
+	"reprise/internal/enginesim"
 	"reprise/policy/sim/trace"
-	"reprise/proxy/enginesim"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/choose"
 )

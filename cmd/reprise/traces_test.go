@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"reprise/cmd/internal/cli"
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 	"reprise/proxy/tracing/tracetest"
 )
 

@@ -3,9 +3,9 @@ package main
 import (
 	"reprise/cmd/reprise/internal/config"
 	"reprise/policy/registry"
-	"reprise/policy/reuse/evidence"
 	"reprise/proxy"
-	"reprise/proxy/whatif"
+	"reprise/proxy/observe/whatif"
+	"reprise/topics/reuse/evidence"
 )
 
 // whatIfShare is the part of the memory limit that the last requests may take.

@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/policy/sim"
-	"reprise/proxy/whatif"
+	"reprise/proxy/observe/whatif"
 )
 
 // TestWhatIfIsAReplayOfTheRequestLog: the curves of a proxy are those of full replays of the log that it has written, within a point in the

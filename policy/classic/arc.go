@@ -3,9 +3,9 @@ package classic
 import (
 	"math"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // ARCSpec describes arc and its parameters.

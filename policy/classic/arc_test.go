@@ -5,8 +5,8 @@ import (
 	"slices"
 	"testing"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
 )
 
 // TestARCTargetFits: where fewer entries fit than before, p is no more than these.

@@ -1,8 +1,8 @@
 package classic
 
 import (
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
 )
 
 // srLRU is the expert of Cacheus that resists scans. Two lists share the capacity, half each at first. Once holds entries used

@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/container"
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/policytest"
 )
 
 // playCacheus plays a script in which v evicts, and returns the state: the two lists from their newest ends, the room of the

@@ -1,6 +1,6 @@
 package classic
 
-import "reprise/policy/internal/spec"
+import "reprise/policy/spec"
 
 // capacity is how many entries fit, and scales sizes that were given for another number. With a limit in entries it is
 // Options.Capacity; with one in bytes that is an estimate, replaced by the number that remains after each eviction.

@@ -1,9 +1,9 @@
 package classic
 
 import (
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // ClockSpec describes clock and its parameters.

@@ -3,9 +3,9 @@ package classic
 import (
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // TestExpiryIsNoEvidence: what expired and returns continues where it stopped, and moves nothing that adapts.

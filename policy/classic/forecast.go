@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
 )
 
 // What the policies evict next. Those that are not here move entries or draw in Victim, so that what they would evict cannot be read.

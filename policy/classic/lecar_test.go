@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 // TestLeCaRNeverGivesUpAnExpert: a weight of 0 could not rise again.

@@ -1,10 +1,10 @@
 package classic
 
 import (
+	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/internal/bound"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // LFUSpec describes lfu and its parameters.

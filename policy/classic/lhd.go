@@ -4,9 +4,9 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // LHDSpec describes lhd and its parameters.

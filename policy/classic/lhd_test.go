@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 func TestLHDGuess(t *testing.T) {

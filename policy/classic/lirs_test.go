@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"reprise/internal/container"
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/policytest"
 )
 
 // TestLIRSHasOneGhostOfAKey evicts two entries of one identity: the later ghost replaces the earlier.

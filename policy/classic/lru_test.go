@@ -3,8 +3,8 @@ package classic
 import (
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 func TestLRUOrder(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"reprise/internal/dataset"
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 // oracleNames maps the algorithms of testdata/oracle/results.csv to what they are called here; those that are not in it

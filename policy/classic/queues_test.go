@@ -7,9 +7,9 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/container"
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/policytest"
 )
 
 // playKeys asks for the keys of a script one by one, "-7" purges one, and leaves what it played them to for a look inside.

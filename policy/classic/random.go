@@ -3,9 +3,9 @@ package classic
 import (
 	"math/rand/v2"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // RandomSpec describes random and its parameters.

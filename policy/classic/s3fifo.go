@@ -1,9 +1,9 @@
 package classic
 
 import (
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // S3FIFOSpec describes s3fifo and its parameters.

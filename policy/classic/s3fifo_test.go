@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"testing"
 
+	"reprise/internal/container"
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/policytest"
 )
 
 // TestS3FIFOCountsNoFurther: an entry with more hits than the counter holds has the highest count, not the lowest.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // TestOrders compares the order of evictions. Most policies stage the last item, and evict it last.

@@ -1,6 +1,6 @@
 package classic
 
-import "reprise/policy/internal/spec"
+import "reprise/policy/spec"
 
 // specs are the policies of this package by name, and the form of one that only tests know.
 var specs = spec.Set{

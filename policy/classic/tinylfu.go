@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // TinyLFUSpec describes w-tinylfu and its parameters.

@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/bits"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // libTinyLFUSpec is not among the policies that have names: it is there to check what it shares with TinyLFU against known

@@ -3,7 +3,7 @@ package classic
 import (
 	"math/bits"
 
-	"reprise/policy/internal/container"
+	"reprise/internal/container"
 )
 
 // frequency estimates how often each key was added.

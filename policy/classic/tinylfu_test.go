@@ -6,9 +6,9 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"reprise/internal/container"
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/policytest"
 )
 
 func TestTinyLFU(t *testing.T) {

@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
 )
 
 func TestTwoQ(t *testing.T) {

@@ -4,9 +4,9 @@ import (
 	"math"
 	"math/bits"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // entries are the residents and the ghosts, by identity, and the topics that they are in. What a forecast reads of an entry is in rows, at its

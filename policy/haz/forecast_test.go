@@ -7,8 +7,8 @@ import (
 	"slices"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 // crowd is a policy of so many residents after as many requests again.

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 
 	"reprise/policy"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // Spec describes haz and its parameters.

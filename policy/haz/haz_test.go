@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 func TestHAZBuckets(t *testing.T) {

@@ -2,7 +2,7 @@ package haz
 
 import (
 	"reprise/policy/classic"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // specs are haz by name, and what it is compared with.

@@ -1,8 +1,8 @@
 package haz
 
 import (
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
 )
 
 // topicTable has the topics. Those without a known entry wait in a queue for their return; the oldest are dropped first.

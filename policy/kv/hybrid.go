@@ -5,7 +5,7 @@ import (
 
 	"reprise/policy"
 	"reprise/policy/internal/bound"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // HybridSpec describes lpc-wa and its parameters.

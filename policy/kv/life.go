@@ -4,7 +4,7 @@ import (
 	"math"
 
 	"reprise/policy"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // The bounds of a life in seconds, and how many victims its mean has.

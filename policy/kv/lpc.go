@@ -3,8 +3,8 @@ package kv
 import (
 	"reprise/policy"
 	"reprise/policy/internal/bound"
-	"reprise/policy/internal/spec"
-	"reprise/policy/returns"
+	"reprise/policy/spec"
+	"reprise/proxy/upstream/returns"
 )
 
 // LPCSpec describes lpc and its parameters.

@@ -3,9 +3,9 @@ package kv
 import (
 	"iter"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/returns"
+	"reprise/proxy/upstream/returns"
 )
 
 // room is how many keys a shadow follows, at some 60 bytes each. They are the latest: with one key of 16 it is two million blocks.

@@ -5,7 +5,7 @@ import (
 
 	"reprise/policy"
 	"reprise/policy/classic"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // specs are the policies of this package by name, and those that they are compared with.

@@ -1,8 +1,8 @@
 package kv
 
 import (
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
 )
 
 // turns learns, where no prediction comes with requests, which share of conversations goes on after each turn: a conversation goes on when

@@ -3,11 +3,11 @@ package kv
 import (
 	"math"
 
+	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/internal/bound"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
-	"reprise/policy/returns"
+	"reprise/policy/spec"
+	"reprise/proxy/upstream/returns"
 )
 
 // WASpec describes wa and its parameters.

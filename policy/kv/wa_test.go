@@ -5,8 +5,8 @@ import (
 	"math"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 // TestOneCategoryIsLRU: blocks of one category, with all that is learned of it, go in the order of LRU.

@@ -3,10 +3,10 @@ package kv
 import (
 	"math"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
-	"reprise/policy/returns"
+	"reprise/policy/spec"
+	"reprise/proxy/upstream/returns"
 )
 
 var (

@@ -6,7 +6,7 @@ import (
 	"reprise/policy"
 	"reprise/policy/classic"
 	"reprise/policy/haz"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // member is an expert's place in a panel.

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 // TestForecastIsOfTheLeader: before an answer comes that needs room, the panel foresees what its leader will give up for it. A leader that does

@@ -1,9 +1,9 @@
 package panel
 
 import (
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // Spec describes rac+ and its parameters.

@@ -7,10 +7,10 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
 	"reprise/policy/classic"
-	"reprise/policy/internal/policytest"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // keepFirst refuses whatever does not fit: its victim is the newest.

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"reprise/policy"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // Sampled is rac+ for a cache that is too large for shadows of its size. It is a Full of one expert, the leader, and chooses the leader by

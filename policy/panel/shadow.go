@@ -4,9 +4,9 @@ import (
 	"iter"
 	"math/bits"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // shadows are the caches that a panel's experts would have, and who of them holds what.

@@ -12,8 +12,8 @@ import (
 	"slices"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 func trainedPanel(t testing.TB, capacity int, params string) policy.Evictor {

@@ -2,7 +2,7 @@ package panel
 
 import (
 	"reprise/policy/classic"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // specs are the panel by name, and what it is compared with.

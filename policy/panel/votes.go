@@ -3,7 +3,7 @@ package panel
 import (
 	"math"
 
-	"reprise/policy/internal/container"
+	"reprise/internal/container"
 )
 
 // votes finds the entry to evict. The residents are in one list for each set of experts that hold them, what came into it last

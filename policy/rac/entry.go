@@ -3,8 +3,8 @@ package rac
 import (
 	"math"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
 )
 
 // entries are the residents, and their order within a topic.

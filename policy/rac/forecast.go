@@ -5,8 +5,8 @@ import (
 	"math"
 	"slices"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
 )
 
 var _ policy.Forecaster = (*Policy)(nil)

@@ -3,7 +3,7 @@ package rac
 import (
 	"testing"
 
-	"reprise/policy/internal/policytest"
+	"reprise/internal/policytest"
 )
 
 // FuzzInvariants plays three bytes per call through RAC with many options, and checks every invariant after each.

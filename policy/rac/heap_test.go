@@ -4,8 +4,8 @@ import (
 	"math"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 // TestHeapsGiveBackTheirMemory: a topic that was large once does not keep the room of it.

@@ -1,6 +1,6 @@
 package rac
 
-import "reprise/policy/internal/container"
+import "reprise/internal/container"
 
 // few is how many members a topic has without a heap. Most topics have that few, and a list through the entries costs
 // nothing beyond them.

@@ -3,7 +3,7 @@ package rac
 import (
 	"math"
 
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // Options are the parameters of RAC. RACPaper and RACTuned give the two sets worth starting from.

@@ -1,9 +1,9 @@
 package rac
 
 import (
+	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/internal/bound"
-	"reprise/policy/internal/container"
 )
 
 // past is the state of entries that have left, by Item.Identity, the latest first.

@@ -1,9 +1,9 @@
 package rac
 
 import (
+	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/internal/bound"
-	"reprise/policy/internal/container"
 )
 
 // Policy is relation-aware caching (paper 002 §3): the victim is the entry with the least TP·TSI, where TP is the prevalence

@@ -7,11 +7,11 @@ import (
 	"slices"
 	"testing"
 
+	"reprise/internal/container"
+	"reprise/internal/policytest"
 	"reprise/policy"
 	"reprise/policy/classic"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/policytest"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 func TestRACOrder(t *testing.T) {

@@ -3,7 +3,7 @@ package rac
 import (
 	"math"
 
-	"reprise/policy/internal/container"
+	"reprise/internal/container"
 )
 
 // scaled is the number mant·2^exp, with mant in [0.5, 1), or 0, or +Inf. Numbers in this form are ordered by exp, then

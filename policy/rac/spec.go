@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"reprise/policy"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 // The parameters of RAC. Each can run again a probe of what RAC leaves open, against

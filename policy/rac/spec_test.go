@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"reprise/policy"
-	"reprise/policy/internal/spec"
+	"reprise/policy/spec"
 )
 
 func TestParametersReachThePolicy(t *testing.T) {

@@ -1,6 +1,6 @@
 package rac
 
-import "reprise/policy/internal/spec"
+import "reprise/policy/spec"
 
 // specs are the policies of this package by name.
 var specs = spec.Set{&Spec, &PaperSpec, &NoTPSpec, &NoTSISpec}

@@ -1,9 +1,9 @@
 package rac
 
 import (
+	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/internal/bound"
-	"reprise/policy/internal/container"
 )
 
 // topicTable keeps the prevalence of the topics, a heap of those that have members and one of those that have none.

@@ -3,7 +3,7 @@ package rac
 import (
 	"math"
 
-	"reprise/policy/internal/container"
+	"reprise/internal/container"
 )
 
 // massTime turns a time into the mass of one request at it, 2^(alpha·t), whose exponent grows with t for ever: now and

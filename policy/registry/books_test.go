@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 // TestLedgerAccountsBalance compares the counts of a ledger with sums over inserts and removes.

@@ -8,8 +8,8 @@ import (
 	"sync"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 // TestEvictors runs what every evictor must do through every policy that has a name.

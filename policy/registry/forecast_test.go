@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 // draws are the policies that draw their victims among a sample.

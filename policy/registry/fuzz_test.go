@@ -3,8 +3,8 @@ package registry
 import (
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 // FuzzEvictors plays three bytes per call through every policy and checks the rules of the contract.

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 // TestPinsNeverMatterWithoutOne: pins that end before the next victim is named leave the victims of every policy whose Unpin is no use.

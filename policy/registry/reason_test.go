@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"testing"
 
+	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/internal/policytest"
 )
 
 var identities = []string{"rac", "rac-no-tp", "rac-paper", "haz", "rac+", "rac+:sample=2", "rac+:panel=four"}

@@ -11,10 +11,10 @@ import (
 	"reprise/policy"
 	"reprise/policy/classic"
 	"reprise/policy/haz"
-	"reprise/policy/internal/spec"
 	"reprise/policy/kv"
 	"reprise/policy/panel"
 	"reprise/policy/rac"
+	"reprise/policy/spec"
 )
 
 // policies is every policy, in the order in which they are listed.

@@ -25,7 +25,7 @@ import (
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/internal/origin"
-	"reprise/proxy/watch"
+	"reprise/proxy/observe/watch"
 	"reprise/store"
 	"reprise/topics"
 )

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"reprise/proxy/internal/apierror"
-	"reprise/proxy/watch"
+	"reprise/proxy/observe/watch"
 )
 
 // Overview is what is in force, and what does not work as it should, in words.

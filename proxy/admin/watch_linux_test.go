@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"reprise/proxy/watch"
+	"reprise/proxy/observe/watch"
 )
 
 // BenchmarkPage is what three open pages cost at 5,000 requests a second: each reads the stream of all requests, and asks for the history and the

@@ -14,7 +14,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"reprise/proxy/watch"
+	"reprise/proxy/observe/watch"
 )
 
 func newWatch(t *testing.T) *watch.Watch {

@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"reprise/policy"
-	"reprise/policy/reuse/evidence"
 	"reprise/store"
+	"reprise/topics/reuse/evidence"
 )
 
 // Errors of Feedback.

@@ -7,9 +7,9 @@ import (
 	"time"
 
 	"reprise/policy"
-	"reprise/policy/reuse/evidence"
 	"reprise/store"
 	"reprise/store/storetest"
+	"reprise/topics/reuse/evidence"
 )
 
 // TestFeedback: a verdict counts once, for the last answer of an entry that was found by meaning, and only from those whose answer it was.

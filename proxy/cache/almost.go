@@ -1,8 +1,8 @@
 package cache
 
 import (
-	"reprise/policy/reuse"
 	"reprise/store"
+	"reprise/topics/reuse"
 )
 
 // Almost is a stored answer that a request almost got.

@@ -6,8 +6,8 @@ import (
 	"time"
 
 	"reprise/policy"
-	"reprise/policy/reuse/normal"
 	"reprise/store"
+	"reprise/topics/reuse/normal"
 )
 
 // Bar is why an entry that was found may not answer a request, whatever the judge says.

@@ -5,10 +5,10 @@ import (
 	"hash/fnv"
 	"math"
 
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/edits"
-	"reprise/policy/reuse/evidence"
 	"reprise/store"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/edits"
+	"reprise/topics/reuse/evidence"
 )
 
 // basis is why a key is an alias of an entry, as the store keeps it: the version of judge and embedder in the first two bytes, the similarity

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"reprise/embed"
-	"reprise/policy/reuse"
+	"reprise/topics/reuse"
 )
 
 // BenchmarkEmbedAndJudge prints what the text of a prompt costs that is asked again in nearly the same words: its vector, and its

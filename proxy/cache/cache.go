@@ -27,9 +27,9 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
-	"reprise/policy/reuse/evidence"
 	"reprise/store"
 	"reprise/topics"
+	"reprise/topics/reuse/evidence"
 )
 
 // Event is one change of the cache.

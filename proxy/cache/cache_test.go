@@ -14,10 +14,10 @@ import (
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/rac"
-	"reprise/policy/reuse"
 	"reprise/store"
 	"reprise/store/storetest"
 	"reprise/topics"
+	"reprise/topics/reuse"
 )
 
 // plane is an embedder of two dimensions: a prompt of n letters lies at n degrees.

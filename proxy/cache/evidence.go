@@ -4,8 +4,8 @@ import (
 	"fmt"
 
 	"reprise/embed"
-	"reprise/policy/reuse/evidence"
 	"reprise/store"
+	"reprise/topics/reuse/evidence"
 )
 
 // What was counted survives a restart: the store keeps it beside the entries. Where processes share a store, each sample is an event of the

@@ -7,10 +7,10 @@ import (
 	"time"
 
 	"reprise/policy"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/normal"
 	"reprise/store"
 	"reprise/topics"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/normal"
 )
 
 // Explanation is what the cache would do with a request, and why.

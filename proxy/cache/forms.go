@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 
 	"reprise/policy"
-	"reprise/policy/reuse/normal"
 	"reprise/store"
+	"reprise/topics/reuse/normal"
 )
 
 // forms finds entries by the normal forms of their prompts: by 8 bytes of a digest over scope, conversation and form, which two of them may

@@ -10,9 +10,9 @@ import (
 
 	"reprise/policy"
 	"reprise/policy/classic"
-	"reprise/policy/reuse/normal"
 	"reprise/store"
 	"reprise/store/storetest"
+	"reprise/topics/reuse/normal"
 )
 
 // variants of a prompt have one normal form.

@@ -6,10 +6,10 @@ import (
 	"sync/atomic"
 
 	"reprise/embed"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
-	"reprise/policy/reuse/normal"
 	"reprise/store"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
+	"reprise/topics/reuse/normal"
 )
 
 // Judge decides on the answers that were found. *reuse.Judge is one. It must be safe for concurrent use.

@@ -5,12 +5,12 @@ import (
 	"testing"
 	"time"
 
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/edits"
-	"reprise/policy/reuse/evidence"
-	"reprise/policy/reuse/normal"
 	"reprise/store"
 	"reprise/store/storetest"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/edits"
+	"reprise/topics/reuse/evidence"
+	"reprise/topics/reuse/normal"
 )
 
 // ruler is a judge with fixed verdicts. Prompts with equal forms are served. Any others are served by one edit, whose class is that of the

@@ -2,9 +2,9 @@ package cache
 
 import (
 	"reprise/policy"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
 	"reprise/store"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
 )
 
 // Judged is a stored answer on which other settings could decide otherwise than those in force: no veto and no difference that is not listed

@@ -5,8 +5,8 @@ import (
 	"testing"
 	"time"
 
-	"reprise/policy/reuse/evidence"
 	"reprise/store"
+	"reprise/topics/reuse/evidence"
 )
 
 // TestPassedIsWhatThePolicySees: every request in its order, under the identity of the entry that answers it.

@@ -17,12 +17,12 @@ import (
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/registry"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
 	"reprise/proxy/cache"
 	"reprise/store"
 	"reprise/store/file"
 	"reprise/topics"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
 )
 
 // bench is a cache as the proxy has it: the default policy, the built-in embedder, a file that is written twice a second.

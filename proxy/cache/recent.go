@@ -6,8 +6,8 @@ import (
 	"sync"
 
 	"reprise/policy"
-	"reprise/policy/reuse/evidence"
 	"reprise/store"
+	"reprise/topics/reuse/evidence"
 )
 
 // mostRecent is how many answers by meaning, and how many wrong pairs, are kept in mind.

@@ -4,10 +4,10 @@ import (
 	"time"
 
 	"reprise/policy"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/normal"
 	"reprise/store"
 	"reprise/topics"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/normal"
 )
 
 // Request is what identifies a request, and what it allows.

@@ -2,8 +2,8 @@ package cache
 
 import (
 	"reprise/policy"
-	"reprise/policy/reuse/evidence"
 	"reprise/store"
+	"reprise/topics/reuse/evidence"
 )
 
 // Pair is a request and a stored answer that was found for it by meaning, without their texts.

@@ -3,9 +3,9 @@ package cache
 import (
 	"testing"
 
-	"reprise/policy/reuse/evidence"
 	"reprise/store"
 	"reprise/store/storetest"
+	"reprise/topics/reuse/evidence"
 )
 
 // TestReviewedPairs: a suspected pair does not hit until it is trusted again; a verdict of wrong stays, also after a restart; one of right makes an

@@ -4,10 +4,10 @@ import (
 	"testing"
 	"time"
 
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
-	"reprise/policy/reuse/normal"
 	"reprise/store"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
+	"reprise/topics/reuse/normal"
 )
 
 // bounded is a judge that serves where a request allows at least one wrong answer in a hundred.

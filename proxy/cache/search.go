@@ -5,10 +5,10 @@ import (
 	"errors"
 
 	"reprise/policy"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/normal"
 	"reprise/store"
 	"reprise/topics"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/normal"
 )
 
 // search is one search for an answer by meaning.

@@ -6,9 +6,9 @@ import (
 	"slices"
 
 	"reprise/policy"
-	"reprise/policy/reuse/evidence"
 	"reprise/store"
 	"reprise/topics"
+	"reprise/topics/reuse/evidence"
 )
 
 // Errors of PutBack.

@@ -3,10 +3,10 @@ package cache
 import (
 	"testing"
 
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
-	"reprise/policy/reuse/normal"
 	"reprise/store"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
+	"reprise/topics/reuse/normal"
 )
 
 // explorer explores whatever a draw allows.

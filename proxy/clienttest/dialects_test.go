@@ -10,9 +10,9 @@ import (
 	"sync"
 	"testing"
 
+	"reprise/internal/enginesim"
+	"reprise/internal/enginesim/strict"
 	"reprise/proxy"
-	"reprise/proxy/enginesim"
-	"reprise/proxy/enginesim/strict"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/dialect"
 )

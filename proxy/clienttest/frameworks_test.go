@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"reprise/internal/built"
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 )
 
 // framework is a module of folder node that runs a framework or a client library as applications do, at its own defaults.

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"reprise/embed"
+	"reprise/internal/enginesim"
 	"reprise/policy"
 	"reprise/policy/registry"
 	"reprise/proxy"
-	"reprise/proxy/enginesim"
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"

@@ -9,8 +9,8 @@ import (
 	"time"
 
 	"reprise/embed"
-	"reprise/policy/continues"
 	"reprise/proxy/canon"
+	"reprise/proxy/upstream/continues"
 )
 
 // Options of New.

@@ -10,9 +10,9 @@ import (
 	"testing"
 
 	"reprise/embed"
-	"reprise/policy/continues"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/canon"
+	"reprise/proxy/upstream/continues"
 )
 
 // recorder is an embedder that keeps the texts it gets. Their vectors are of one number.

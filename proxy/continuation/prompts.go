@@ -7,10 +7,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"reprise/policy/continues"
 	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/canon"
 	"reprise/proxy/learn"
+	"reprise/proxy/upstream/continues"
 )
 
 // Bounds of what a request pays for its prediction.

@@ -20,7 +20,7 @@ import (
 	"testing"
 	"time"
 
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 )
 
 // roleVariable makes this test binary an engine: its address, the file for its requests, and the output tokens of a second.

@@ -5,10 +5,10 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"reprise/policy/reuse/normal"
 	"reprise/proxy/answer"
 	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/canon"
+	"reprise/topics/reuse/normal"
 )
 
 // Preambles remembers which texts before a prompt treat the prompt as data ("Translate what the user writes"): they are the same in many

@@ -4,10 +4,10 @@ import (
 	"fmt"
 	"strings"
 
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/edits"
-	"reprise/policy/reuse/evidence"
-	"reprise/policy/reuse/normal"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/edits"
+	"reprise/topics/reuse/evidence"
+	"reprise/topics/reuse/normal"
 )
 
 // Explained is a verdict in words, with both prompts aligned.

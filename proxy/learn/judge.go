@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"reprise/policy/reuse/evidence"
+	"reprise/topics/reuse/evidence"
 )
 
 // Message is one message to the judge model.

@@ -17,8 +17,8 @@ import (
 	"sync"
 	"time"
 
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
 )
 
 // Options of a Learner. All functions must be safe for concurrent use.

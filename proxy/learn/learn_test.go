@@ -10,9 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
-	"reprise/policy/reuse/normal"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
+	"reprise/topics/reuse/normal"
 )
 
 // bench is a learner whose texts are compared by equality; different texts are Unknown.

@@ -7,9 +7,9 @@ import (
 	"sync"
 	"time"
 
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/edits"
-	"reprise/policy/reuse/evidence"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/edits"
+	"reprise/topics/reuse/evidence"
 )
 
 // Kind is why a request and a stored answer that was found for it are worth a look.

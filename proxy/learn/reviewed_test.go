@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"reprise/policy/reuse/evidence"
+	"reprise/topics/reuse/evidence"
 )
 
 // meets adds a pair of the request and the entry of a number.

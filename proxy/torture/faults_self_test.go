@@ -19,10 +19,10 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
 	"reprise/proxy/cache"
 	"reprise/store"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
 )
 
 // oldBinary is a program of an earlier version, for F48.

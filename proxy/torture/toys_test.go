@@ -8,10 +8,10 @@ import (
 
 	"reprise/embed"
 	"reprise/policy"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
-	"reprise/policy/reuse/normal"
 	"reprise/proxy/cache"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
+	"reprise/topics/reuse/normal"
 )
 
 // toys panic now and then while on is set.

@@ -17,7 +17,6 @@ import (
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/registry"
-	"reprise/policy/reuse/evidence"
 	"reprise/proxy"
 	"reprise/proxy/admin"
 	"reprise/proxy/cache"
@@ -25,6 +24,7 @@ import (
 	"reprise/store"
 	"reprise/store/file"
 	"reprise/topics"
+	"reprise/topics/reuse/evidence"
 )
 
 // world is a proxy between clients and an engine. The proxy is in this process, or in one of its own.

@@ -10,7 +10,7 @@ import (
 	"testing"
 	"time"
 
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/prefix"
 )

@@ -15,12 +15,12 @@ import (
 	"reprise/embed"
 	"reprise/internal/suggest"
 	"reprise/policy"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"
 	"reprise/proxy/cache"
 	"reprise/topics"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
 )
 
 // Values of the flags.

@@ -8,7 +8,7 @@ import (
 	"io"
 	"os"
 
-	"reprise/policy/continues"
+	"reprise/proxy/upstream/continues"
 )
 
 // Most is the bytes of a model at most: that of two windows of 384 dimensions has half a megabyte.

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/policy/continues"
+	"reprise/proxy/upstream/continues"
 )
 
 func TestContinues(t *testing.T) {

@@ -9,11 +9,11 @@ import (
 	"fmt"
 
 	"reprise/policy"
-	"reprise/policy/reuse/evidence"
 	"reprise/policy/sim"
 	"reprise/proxy/cache"
 	"reprise/store"
 	"reprise/topics"
+	"reprise/topics/reuse/evidence"
 )
 
 // Labels say which topic the policy gets for a request.

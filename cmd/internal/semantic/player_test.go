@@ -9,11 +9,11 @@ import (
 
 	"reprise/policy"
 	"reprise/policy/classic"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
 	"reprise/policy/sim"
 	"reprise/proxy/cache"
 	"reprise/topics"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
 )
 
 // at is a vector of a plane, at an angle in degrees.

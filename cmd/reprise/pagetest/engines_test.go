@@ -11,8 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"reprise/internal/enginesim"
 	"reprise/internal/redistest"
-	"reprise/proxy/enginesim"
 )
 
 // until polls. Its time limit bounds a hang; it is no measure of speed.

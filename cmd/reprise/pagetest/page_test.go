@@ -20,8 +20,8 @@ import (
 	"time"
 
 	"reprise/internal/built"
+	"reprise/internal/enginesim"
 	"reprise/internal/needs"
-	"reprise/proxy/enginesim"
 )
 
 // longest is how long one script may take: it waits for a browser on a machine that may be busy, and nothing is measured.

@@ -12,7 +12,7 @@ import (
 	"reprise/policy"
 	"reprise/policy/registry"
 	"reprise/proxy/admin"
-	"reprise/proxy/watch"
+	"reprise/proxy/observe/watch"
 	"reprise/store"
 	"reprise/topics"
 )

@@ -1,8 +1,8 @@
 package blocks
 
 import (
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/container"
 	"reprise/policy/sim"
 )
 

@@ -6,8 +6,8 @@ import (
 	"math"
 
 	"reprise/policy"
-	"reprise/policy/returns"
 	"reprise/policy/sim"
+	"reprise/proxy/upstream/returns"
 )
 
 // player plays a trace through one policy at one capacity.

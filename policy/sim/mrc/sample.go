@@ -3,7 +3,7 @@ package mrc
 import (
 	"math"
 
-	"reprise/policy/internal/container"
+	"reprise/internal/container"
 )
 
 // sample is the blocks whose positions are followed.

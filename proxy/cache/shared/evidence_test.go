@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"testing"
 
-	"reprise/policy/reuse/evidence"
+	"reprise/topics/reuse/evidence"
 )
 
 // counts are what a member has counted.

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"reprise/proxy/internal/zmtp"
+	"reprise/internal/zmtp"
 	"reprise/proxy/upstream/prefix"
 )
 

@@ -18,8 +18,8 @@ import (
 
 	"github.com/tinylib/msgp/msgp"
 
-	"reprise/proxy/enginesim"
-	"reprise/proxy/internal/zmtp"
+	"reprise/internal/enginesim"
+	"reprise/internal/zmtp"
 	"reprise/proxy/upstream/prefix"
 )
 

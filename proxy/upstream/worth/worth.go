@@ -15,8 +15,8 @@ import (
 	"time"
 
 	"reprise/policy"
-	"reprise/policy/returns"
 	"reprise/proxy/upstream/prefix"
+	"reprise/proxy/upstream/returns"
 )
 
 // Miss is a request that goes to an engine.

@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"reprise/embed"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/edits"
-	"reprise/policy/reuse/evidence"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/edits"
+	"reprise/topics/reuse/evidence"
 )
 
 // Pair is two prompts and whether the answer to A is right for B.

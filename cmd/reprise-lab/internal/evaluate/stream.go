@@ -8,11 +8,11 @@ import (
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/classic"
-	"reprise/policy/reuse"
-	"reprise/policy/reuse/evidence"
 	"reprise/proxy/cache"
 	"reprise/store"
 	"reprise/topics"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
 )
 
 // Play is the result of a stream under one δ with one seed.

@@ -4,8 +4,8 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"reprise/internal/enginesim"
 	"reprise/policy"
-	"reprise/proxy/enginesim"
 )
 
 // TestPoolAgainstEnginesim plays random sequences that share beginnings and overlap in time through both users of the block cache. The tests

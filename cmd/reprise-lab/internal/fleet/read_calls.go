@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"reprise/internal/enginesim"
 	"reprise/policy/sim/blocks/files"
-	"reprise/proxy/enginesim"
 	"reprise/proxy/upstream/prefix"
 )
 

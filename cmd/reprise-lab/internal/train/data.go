@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"reprise/embed"
-	"reprise/policy/continues"
+	"reprise/proxy/upstream/continues"
 )
 
 // view is a text of an example that is embedded.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"reprise/embed"
-	"reprise/policy/continues"
+	"reprise/proxy/upstream/continues"
 )
 
 // predictor is a trained variant.

@@ -7,9 +7,9 @@ import (
 	"strings"
 
 	"reprise/embed"
-	"reprise/policy/continues"
 	"reprise/policy/sim/blocks"
 	"reprise/policy/sim/blocks/files"
+	"reprise/proxy/upstream/continues"
 )
 
 // Predictor is a model with its embedder, for replays. It is not safe for concurrent use.

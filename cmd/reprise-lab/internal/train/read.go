@@ -7,8 +7,8 @@ import (
 	"io"
 	"path/filepath"
 
-	"reprise/policy/continues"
 	"reprise/policy/sim/trace"
+	"reprise/proxy/upstream/continues"
 )
 
 // Set is the examples of some files.

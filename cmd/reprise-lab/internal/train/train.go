@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"reprise/embed"
-	"reprise/policy/continues"
+	"reprise/proxy/upstream/continues"
 )
 
 // Options of Run.

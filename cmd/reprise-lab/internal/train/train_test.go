@@ -14,9 +14,9 @@ import (
 	"testing"
 
 	"reprise/embed"
-	"reprise/policy/continues"
 	"reprise/policy/sim/blocks/files"
 	"reprise/policy/sim/trace"
+	"reprise/proxy/upstream/continues"
 )
 
 // dialogues writes a file of conversations of up to four turns. goesOn decides after each prompt.

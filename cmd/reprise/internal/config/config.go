@@ -7,7 +7,7 @@ import (
 
 	"reprise/cmd/reprise/internal/stores"
 	"reprise/proxy/gate"
-	"reprise/proxy/prices"
+	"reprise/proxy/observe/prices"
 	"reprise/proxy/tracing/otlp"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"reprise/cmd/reprise/internal/stores"
 	"reprise/proxy"
-	"reprise/proxy/prices"
+	"reprise/proxy/observe/prices"
 )
 
 // errNotAllowed is the error where Setting.Allowed explains enough.

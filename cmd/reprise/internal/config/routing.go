@@ -12,9 +12,9 @@ import (
 	"time"
 
 	"reprise/cmd/internal/modelfile"
-	"reprise/policy/continues"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/upstream/choose"
+	"reprise/proxy/upstream/continues"
 	"reprise/proxy/upstream/dialect"
 )
 

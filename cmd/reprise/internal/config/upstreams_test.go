@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"reprise/cmd/internal/modelfile"
-	"reprise/policy/continues"
 	"reprise/proxy/upstream"
+	"reprise/proxy/upstream/continues"
 )
 
 // TestUpstreams reads what every option means.

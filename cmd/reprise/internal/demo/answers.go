@@ -3,7 +3,7 @@ package demo
 import (
 	"strings"
 
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 )
 
 // Answer is what the engine of a demo answers to the questions of Workload, in whatever words they are asked, so that answers of equal

@@ -3,7 +3,7 @@ package demo
 import (
 	"testing"
 
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 )
 
 // TestAnswer: each question of the workload has an answer of its own, in whatever words it is asked, and so has each later question.

@@ -3,7 +3,7 @@ package demo
 import (
 	_ "embed"
 
-	"reprise/proxy/prices"
+	"reprise/proxy/observe/prices"
 )
 
 //go:embed prices.yaml

@@ -3,7 +3,7 @@ package demo
 import (
 	"testing"
 
-	"reprise/proxy/prices"
+	"reprise/proxy/observe/prices"
 )
 
 // TestPrices: the prices of the demo are those of the example in deploy.

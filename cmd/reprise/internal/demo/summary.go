@@ -10,7 +10,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/proxy"
-	"reprise/proxy/prices"
+	"reprise/proxy/observe/prices"
 )
 
 // Summary is the result of a play. Its JSON is the one object of --json.

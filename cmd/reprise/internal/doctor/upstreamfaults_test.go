@@ -13,7 +13,7 @@ import (
 	"testing"
 	"time"
 
-	"reprise/proxy/enginesim"
+	"reprise/internal/enginesim"
 )
 
 var upstreamFaults = []fault{

@@ -3,7 +3,7 @@ package files
 import (
 	"math/rand/v2"
 
-	"reprise/policy/internal/container"
+	"reprise/internal/container"
 )
 
 // note marks a trace of which a generator made a part.

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"reprise/policy"
-	"reprise/policy/returns"
+	"reprise/proxy/upstream/returns"
 )
 
 // Names of the groups over all kinds.

@@ -3,7 +3,7 @@ package profile
 import (
 	"math"
 
-	"reprise/policy/returns"
+	"reprise/proxy/upstream/returns"
 )
 
 // Reuse is when the blocks that the requests of a group used are used again by a prompt, of whatever group.

@@ -2,8 +2,8 @@ package classic
 
 import (
 	"reprise/policy"
-	"reprise/policy/internal/container"
-	"reprise/policy/internal/spec"
+	"reprise/internal/container"
+	"reprise/policy/spec"
 )
 
 // ToySpec describes toy.

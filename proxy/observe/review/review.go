@@ -1,0 +1,208 @@
+// Package review shows an operator the requests that met a stored answer for another prompt than their own: those that got it, those where it was
+// compared with the upstream's, and those that almost got it. The operator says whether the answer is right.
+//
+// What is shown is kept by package learn; the words, the alignment of both prompts and the answers are made when they are asked for.
+package review
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+
+	"reprise/policy"
+	"reprise/proxy/internal/apierror"
+	"reprise/proxy/learn"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
+)
+
+// Desk is where pairs are looked at.
+type Desk struct {
+	Learner *learn.Learner                     // required
+	Judge   func(*learn.Reviewed) *reuse.Judge // with the error rate in force for the pair, and the estimates; required
+	Compare func(a, b string) evidence.Outcome // compares the texts of two answers; required
+	Prompts bool                               // prompts and answers may be shown
+	// Answer is the text of the answer of an entry; false where the entry has left, or has no text. required
+	Answer func(ctx context.Context, id policy.ID) (text string, ok bool, err error)
+}
+
+// Row is a pair in a list. Explained is there where the prompts are.
+type Row struct {
+	learn.Reviewed
+	Words     string           `json:"in_words"`
+	Explained *learn.Explained `json:"explained,omitempty"` // by the rules and estimates of now
+}
+
+// List are pairs, the newest first.
+type List struct {
+	Pairs   []Row          `json:"pairs"`
+	Total   int            `json:"total"`          // of this kind
+	Next    uint64         `json:"next,omitempty"` // the value of before for the pairs that follow; absent: there are none
+	Kinds   map[string]int `json:"kinds"`          // how many there are of each
+	Prompts bool           `json:"prompts_may_be_shown"`
+	Undo    float64        `json:"undo_seconds"` // how long a verdict may be taken back
+	How     string         `json:"how_it_is_kept"`
+}
+
+const how = "The last 250 pairs of each kind since the start, and 1,000 of the shadow mode: a request, and the stored answer that was found for it by meaning. served: it got the " +
+	"answer. compared, shadow: the upstream was asked too, and both answers were compared. refused: a veto, a difference that is not listed, or the estimate kept the answer back. " +
+	"below: the nearest answer up to 0.1 below the hit threshold, of one request in 16. Requests with no-store are not kept, prompts only where REPRISE_LOG_PROMPTS is true, cut at " +
+	"8 KiB, and a purge removes what it names. P is the estimated probability that the stored answer is right, at the time of the request."
+
+// List lists at most limit pairs of a kind, "" of all, with ids below before. The error is for a kind that there is not. It takes up to 10 ms for
+// each pair of prompts of 8 KiB.
+func (d *Desk) List(kind string, limit int, before uint64) (any, error) {
+	if kind != "" && !slices.Contains(learn.Kinds, learn.Kind(kind)) {
+		return nil, apierror.BadRequest("invalid_parameter", "kind is "+apierror.Quote(kind)+"; allowed is "+kindNames()+".")
+	}
+	all := d.Learner.Reviews()
+	l := List{Pairs: []Row{}, Kinds: map[string]int{}, Prompts: d.Prompts, Undo: learn.UndoTime.Seconds(), How: how}
+	for _, k := range learn.Kinds {
+		l.Kinds[string(k)] = 0
+	}
+	for i := range all {
+		l.Kinds[string(all[i].Kind)]++
+		if kind != "" && string(all[i].Kind) != kind {
+			continue
+		}
+		l.Total++
+		switch {
+		case all[i].ID >= before:
+		case len(l.Pairs) < limit:
+			l.Pairs = append(l.Pairs, d.row(&all[i]))
+		case l.Next == 0:
+			l.Next = l.Pairs[len(l.Pairs)-1].ID
+		}
+	}
+	return l, nil
+}
+
+// row is a pair with its words. The alignment is linear in the prompts.
+func (d *Desk) row(r *learn.Reviewed) Row {
+	row := Row{Reviewed: *r, Words: words(r)}
+	if r.Prompt != "" && r.StoredPrompt != "" {
+		j := d.Judge(r)
+		x := learn.Explain(j, r.StoredPrompt, r.Prompt, decision(j, r))
+		row.Explained = &x
+	}
+	return row
+}
+
+// decision is the verdict whose edits are those of the prompts as they are kept: of prompts that were cut they would be of other places.
+func decision(j *reuse.Judge, r *learn.Reviewed) *reuse.Verdict {
+	if len(r.Prompt) == r.PromptBytes && len(r.StoredPrompt) == r.StoredBytes {
+		return &r.Decision
+	}
+	v := j.Judge(r.StoredPrompt, r.Prompt, reuse.Context{Tenant: r.Decision.Case.Tenant, Scope: r.Decision.Case.Scope, Topic: r.Decision.Case.Topic,
+		Similarity: r.Similarity, Draw: neverExplore})
+	return &v
+}
+
+const neverExplore = 1 - 1.0/(1<<53) // a draw with which nothing is explored that would be served
+
+// Shown is a pair with both answers.
+type Shown struct {
+	Row
+	Answers *Answers `json:"answers,omitempty"` // only where prompts may be shown
+}
+
+// Answers are the stored answer and that of the upstream to the request, as they are kept now; nil: it is not there any more, has no text, or was not
+// kept.
+type Answers struct {
+	Stored *string `json:"stored"`
+	Own    *string `json:"own"`
+	Now    string  `json:"compared_by_text,omitempty"` // same, different or unknown
+}
+
+// Show shows a pair. It reads up to two answers.
+func (d *Desk) Show(ctx context.Context, id uint64) (any, error) {
+	r, ok := d.Learner.Review(id)
+	if !ok {
+		return nil, refusalOf(learn.ErrUnknownReview, id)
+	}
+	s := Shown{Row: d.row(&r)}
+	if !d.Prompts {
+		return s, nil
+	}
+	a := &Answers{}
+	s.Answers = a
+	for _, one := range []struct {
+		id uint64
+		to **string
+	}{{r.Entry, &a.Stored}, {r.Own, &a.Own}} {
+		if one.id == 0 {
+			continue
+		}
+		text, ok, err := d.Answer(ctx, policy.ID(one.id))
+		if err != nil {
+			return nil, err
+		}
+		if ok {
+			*one.to = &text
+		}
+	}
+	if a.Stored != nil && a.Own != nil {
+		a.Now = outcomes[d.Compare(*a.Stored, *a.Own)]
+	}
+	return s, nil
+}
+
+var outcomes = [...]string{evidence.Unknown: "unknown", evidence.Same: "same", evidence.Different: "different"}
+
+// Said is a pair with a verdict, and what that does.
+type Said struct {
+	Row
+	Effect string `json:"effect"`
+}
+
+// Say gives a verdict on a pair, and Unsay takes it back.
+func (d *Desk) Say(id uint64, right bool) (any, error) {
+	r, err := d.Learner.Say(id, right)
+	if err != nil {
+		return nil, refusalOf(err, id)
+	}
+	return Said{d.row(&r), effect(&r, right)}, nil
+}
+
+// Unsay takes a verdict back.
+func (d *Desk) Unsay(id uint64) (any, error) {
+	r, err := d.Learner.Unsay(id)
+	if err != nil {
+		return nil, refusalOf(err, id)
+	}
+	return Said{d.row(&r), "The verdict is taken back, and all is as before."}, nil
+}
+
+// refusalOf is an error of the learner on a pair, as a client is shown it.
+func refusalOf(err error, id uint64) error {
+	e := &apierror.Error{Status: http.StatusConflict, Type: apierror.TypeInvalidRequest}
+	pair := "pair " + strconv.FormatUint(id, 10)
+	switch {
+	case errors.Is(err, learn.ErrUnknownReview):
+		e.Status, e.Code = http.StatusNotFound, "not_found"
+		e.Message = "There is no " + pair + " any more: the last 250 of each kind are kept, and a purge removes what it names."
+	case errors.Is(err, learn.ErrSaid):
+		e.Code, e.Message = "already_given", "There is a verdict on "+pair+" already; it counts once."
+	case errors.Is(err, learn.ErrTooLate):
+		e.Code, e.Message = "too_late", "There is no verdict on "+pair+" that may be taken back: that is possible for ten seconds."
+	default:
+		return err
+	}
+	return e
+}
+
+// kindNames lists the kinds: a, b or c.
+func kindNames() (text string) {
+	for i, k := range learn.Kinds {
+		switch {
+		case i == len(learn.Kinds)-1:
+			text += " or "
+		case i > 0:
+			text += ", "
+		}
+		text += string(k)
+	}
+	return text
+}

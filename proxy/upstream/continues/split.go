@@ -1,0 +1,35 @@
+package continues
+
+import (
+	"hash/fnv"
+	"strings"
+
+	"reprise/internal/container"
+)
+
+// Part is the use of a conversation in training.
+type Part uint8
+
+// The parts. Half of the conversations are held out, a tenth decides when training ends.
+const (
+	Training   Part = iota // 40 %: sets the weights
+	Validation             // 10 %: early stopping, calibration and threshold
+	HeldOut                // 50 %: measured, and seen by nothing before
+)
+
+// PartOf is the part of the conversations that begin with a prompt, by a hash of the prompt and the seed. Prompts that differ only in case
+// and white space are one, so that no opening of the held-out half was seen in training.
+func PartOf(seed uint64, opening string) Part {
+	h := fnv.New64a()
+	for _, word := range strings.Fields(strings.ToLower(opening)) {
+		h.Write([]byte(word))
+		h.Write([]byte{' '})
+	}
+	switch container.Mix(h.Sum64()^seed*0x9e3779b97f4a7c15) % 10 { // neighbouring seeds give unrelated splits
+	case 0:
+		return Validation
+	case 1, 2, 3, 4:
+		return Training
+	}
+	return HeldOut
+}
