@@ -290,7 +290,6 @@ var allowed = []outside{
 	{path: "github.com/tinylib/msgp", rooms: []string{"proxy/upstream/kvevents", "proxy/enginesim"}},
 	{path: "github.com/sony/gobreaker/v2", rooms: []string{"proxy"}},
 	{path: "go.opentelemetry.io", rooms: []string{"proxy/tracing"}},
-	{path: "github.com/go-logr/logr", rooms: []string{"proxy/tracing/otlp"}},
 	{path: "google.golang.org/protobuf", rooms: []string{"proxy/tracing/tracetest"}},
 	{path: "github.com/redis/go-redis/v9", rooms: []string{"store/redis"}, tests: true},
 	{path: "helm.sh/helm/v3", rooms: chartTests},

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"net/url"
 	"os"
+	"path"
 	"slices"
 	"strconv"
 	"strings"
@@ -19,14 +20,24 @@ import (
 	"reprise/internal/suggest"
 )
 
-// Settings is what OpenTelemetry's own variables say; the zero value sends nothing. Everything else is read by OpenTelemetry's library,
-// from the environment of the process.
+// Settings is what OpenTelemetry's own variables say; the zero value sends nothing. The resource and the limits of a span are read by
+// OpenTelemetry's library, from the environment of the process.
 type Settings struct {
 	On        bool   // there is an endpoint, and nothing that forbids to use it
 	Endpoint  string // without a credential
 	Propagate bool   // W3C's trace context is read from requests and passed on
+	target    target
 	batch     batch
 	sampler   sdktrace.Sampler
+}
+
+// target is where spans are sent, and how.
+type target struct {
+	url     string
+	headers map[string]string
+	gzip    bool
+	timeout time.Duration // of one attempt
+	tls     *tls.Config   // nil: the system's certificates, and none of the client
 }
 
 // batch is how spans are sent.
@@ -97,14 +108,21 @@ func Read(environ []string) (s Settings, warnings []string) {
 	if off {
 		return s, r.said
 	}
-	if s.Endpoint, s.On = r.endpoint(); !s.On {
+	at := r.endpoint()
+	if at == nil {
 		return s, r.said
 	}
+	s.Endpoint = at.Scheme + "://" + at.Host
 	s.On = r.exports()
 	s.Propagate = r.propagates()
 	s.batch = r.batching()
 	s.sampler = r.sampling()
-	r.exporting()
+	s.target = r.sending(at)
+	if s.target.tls != nil && at.Scheme != "https" {
+		name, _ := r.of("ENDPOINT")
+		r.wrong(name, "", "certificates are set, and the URL has no https://", "no traces are sent")
+		s.On = false
+	}
 	return s, r.said
 }
 
@@ -149,21 +167,25 @@ func (r *reading) of(name string) (full, value string) {
 	return full, value
 }
 
-// endpoint is the host that spans go to: what a URL has beside it may be a credential.
-func (r *reading) endpoint() (shown string, on bool) {
+// endpoint is the URL that spans are sent to, nil if there is none. The user and the query of the operator's URL, which may be credentials, are not sent.
+func (r *reading) endpoint() *url.URL {
 	name, value := r.of("ENDPOINT")
 	if value == "" {
-		return "", false
+		return nil
 	}
 	u, err := url.Parse(value)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
 		r.wrong(name, "", "allowed is a URL with http:// or https://, such as http://collector:4318", "no traces are sent")
-		return "", false
+		return nil
 	}
 	if u.RawQuery != "" {
 		r.wrong(name, "", "the query of the URL is not sent", "a credential belongs in OTEL_EXPORTER_OTLP_HEADERS")
 	}
-	return u.Scheme + "://" + u.Host, true
+	at := &url.URL{Scheme: u.Scheme, Host: u.Host, Path: cmp.Or(u.Path, "/")}
+	if name == exporter+"ENDPOINT" { // of all signals: each has a path below it
+		at.Path = path.Join("/", u.Path, "v1/traces")
+	}
+	return at
 }
 
 // exports reports whether OTEL_TRACES_EXPORTER lets spans be sent by OTLP.
@@ -272,21 +294,25 @@ func (r *reading) share() float64 {
 	return share
 }
 
-// exporting checks the settings of the exporter, which the library reads.
-func (r *reading) exporting() {
-	if name, v := r.of("PROTOCOL"); v != "" && v != "http/protobuf" && v != "http/json" {
-		r.wrong(name, v, "allowed is http/protobuf or http/json", "it counts as http/protobuf, which collectors take at port 4318")
+// sending reads how the sender reaches the collector, and checks the limits of a span.
+func (r *reading) sending(at *url.URL) target {
+	to := target{url: at.String(), headers: r.headers(), timeout: 10 * time.Second, tls: r.certificates()}
+	if name, v := r.of("PROTOCOL"); v != "" && v != "http/json" {
+		r.wrong(name, v, "allowed is http/json", "it counts as http/json, which collectors take at port 4318")
 	}
-	if name, v := r.of("COMPRESSION"); v != "" && v != "gzip" && v != "none" {
+	switch name, v := r.of("COMPRESSION"); v {
+	case "gzip":
+		to.gzip = true
+	case "", "none":
+	default:
 		r.wrong(name, v, "allowed is gzip or none", "it counts as none")
 	}
 	if name, v := r.of("TIMEOUT"); v != "" {
-		if n, err := strconv.Atoi(v); err != nil || n < 1 {
+		if n, err := strconv.ParseInt(v, 10, 32); err != nil || n < 1 {
 			r.wrong(name, v, "allowed is a number of milliseconds from 1 on", "it is ignored")
+		} else {
+			to.timeout = time.Duration(n) * time.Millisecond
 		}
-	}
-	if name, v := r.of("HEADERS"); v != "" && !areHeaders(v) {
-		r.wrong(name, "", "allowed is NAME=VALUE, or several between commas, percent-encoded, without control characters", "the others are ignored, or keep all traces from being sent")
 	}
 	for _, name := range limits {
 		if v := r.env[name]; v != "" {
@@ -295,16 +321,48 @@ func (r *reading) exporting() {
 			}
 		}
 	}
-	r.certificates()
+	return to
 }
 
-// certificates checks the files that the library reads.
-func (r *reading) certificates() {
-	if name, path := r.of("CERTIFICATE"); path != "" {
-		if pem, err := os.ReadFile(path); err != nil {
+// headers are those that go with each request. One that cannot be sent is left out.
+func (r *reading) headers() map[string]string {
+	name, list := r.of("HEADERS")
+	if list == "" {
+		return nil
+	}
+	all, wrong := map[string]string{}, false
+	for pair := range strings.SplitSeq(list, ",") {
+		key, value, found := strings.Cut(pair, "=")
+		key = strings.TrimSpace(key)
+		value, err := url.PathUnescape(value)
+		if err != nil || !found || key == "" || strings.ContainsFunc(value, unicode.IsControl) || strings.ContainsFunc(key, notInName) {
+			wrong = true
+			continue
+		}
+		all[key] = strings.TrimSpace(value)
+	}
+	if wrong {
+		r.wrong(name, "", "allowed is NAME=VALUE, or several between commas, percent-encoded, without control characters", "the others are ignored")
+	}
+	return all
+}
+
+// notInName reports whether the name of a header has no such character.
+func notInName(c rune) bool {
+	return c <= ' ' || c > unicode.MaxASCII || c == 0x7f || strings.ContainsRune("\"(),/:;<=>?@[\\]{}", c)
+}
+
+// certificates reads whom the sender trusts and what it shows of itself; nil: neither is set.
+func (r *reading) certificates() *tls.Config {
+	var config tls.Config
+	if name, file := r.of("CERTIFICATE"); file != "" {
+		pool := x509.NewCertPool()
+		if pem, err := os.ReadFile(file); err != nil {
 			r.wrong(name, "", err.Error(), "it is ignored")
-		} else if !x509.NewCertPool().AppendCertsFromPEM(pem) {
-			r.wrong(name, path, "the file has no certificate", "it is ignored")
+		} else if !pool.AppendCertsFromPEM(pem) {
+			r.wrong(name, file, "the file has no certificate", "it is ignored")
+		} else {
+			config.RootCAs = pool
 		}
 	}
 	certName, cert := r.of("CLIENT_CERTIFICATE")
@@ -314,19 +372,15 @@ func (r *reading) certificates() {
 	case cert == "" || key == "":
 		r.wrong(certName+" and "+keyName, "", "only one of them is set", "it is ignored")
 	default:
-		if _, err := tls.LoadX509KeyPair(cert, key); err != nil {
+		pair, err := tls.LoadX509KeyPair(cert, key)
+		if err != nil {
 			r.wrong(certName+" and "+keyName, "", err.Error(), "they are ignored")
+		} else {
+			config.Certificates = []tls.Certificate{pair}
 		}
 	}
-}
-
-// areHeaders reports whether the library takes all of a list of headers, and can send them.
-func areHeaders(list string) bool {
-	for pair := range strings.SplitSeq(list, ",") {
-		name, value, found := strings.Cut(pair, "=")
-		if decoded, err := url.PathUnescape(value); err != nil || !found || strings.ContainsFunc(decoded, unicode.IsControl) || strings.TrimSpace(name) == "" || strings.ContainsAny(strings.TrimSpace(name), " \t\"(),/:;<=>?@[\\]{}") {
-			return false
-		}
+	if config.RootCAs == nil && config.Certificates == nil {
+		return nil
 	}
-	return true
+	return &config
 }

@@ -3,8 +3,12 @@ package otlp
 import (
 	"bytes"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -75,6 +79,53 @@ func TestSends(t *testing.T) {
 	}
 }
 
+// certificates writes the certificate of a server to a file, and its key to another. It starts the server with TLS.
+func certificates(t *testing.T, c *httptest.Server) (certificate, key string) {
+	t.Helper()
+	c.StartTLS()
+	t.Cleanup(c.Close)
+	der, err := x509.MarshalPKCS8PrivateKey(c.TLS.Certificates[0].PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	write := func(kind string, der []byte) string {
+		path := filepath.Join(t.TempDir(), "pem")
+		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	return write("CERTIFICATE", c.Certificate().Raw), write("PRIVATE KEY", der)
+}
+
+// TestTLS: a collector whose certificate the operator names is trusted, and it sees the certificate of the client.
+func TestTLS(t *testing.T) {
+	c := tracetest.New(t)
+	secure := httptest.NewUnstartedServer(c)
+	secure.TLS = &tls.Config{ClientAuth: tls.RequireAnyClientCert}
+	certificate, key := certificates(t, secure)
+	e := start(t, nil, "OTEL_EXPORTER_OTLP_ENDPOINT="+secure.URL+"/", "OTEL_EXPORTER_OTLP_CERTIFICATE="+certificate,
+		"OTEL_EXPORTER_OTLP_TRACES_CLIENT_CERTIFICATE="+certificate, "OTEL_EXPORTER_OTLP_TRACES_CLIENT_KEY="+key)
+	one(e.Tracer())
+	if e.Close(time.Minute); len(c.Spans()) != 1 {
+		t.Errorf("%d spans have come", len(c.Spans()))
+	}
+}
+
+// TestPaths: a URL of all signals has the path of traces below it, and one of traces is used as it is.
+func TestPaths(t *testing.T) {
+	for env, want := range map[string]string{
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://h:1":                "http://h:1/v1/traces",
+		"OTEL_EXPORTER_OTLP_ENDPOINT=http://u:p@h/a/?k=v":       "http://h/a/v1/traces",
+		"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=https://h:1":        "https://h:1/",
+		"OTEL_EXPORTER_OTLP_TRACES_ENDPOINT=https://u:p@h/v1/t": "https://h/v1/t",
+	} {
+		if s, _ := Read([]string{env}); s.target.url != want {
+			t.Errorf("%s: %s, want %s", env, s.target.url, want)
+		}
+	}
+}
+
 // TestName: OTEL_SERVICE_NAME wins over the program's own name.
 func TestName(t *testing.T) {
 	c := tracetest.New(t)
@@ -104,6 +155,7 @@ func TestWrongValues(t *testing.T) {
 	if err := os.WriteFile(noCertificate, []byte("secret"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	certificate, _ := certificates(t, httptest.NewUnstartedServer(nil))
 	const at = "OTEL_EXPORTER_OTLP_ENDPOINT=http://user:secret@collector:4318"
 	for _, c := range []struct {
 		set, want string
@@ -122,14 +174,15 @@ func TestWrongValues(t *testing.T) {
 		{set: "OTEL_BSP_SCHEDULE_DELAY=0", want: "OTEL_BSP_SCHEDULE_DELAY=0 (environment): allowed is a number from 1 to 1000000; it counts as 5000"},
 		{set: "OTEL_BSP_EXPORT_TIMEOUT=1s", want: "OTEL_BSP_EXPORT_TIMEOUT=1s (environment): allowed is a number from 1 to 1000000; it counts as 30000"},
 		{set: "OTEL_BSP_MAX_EXPORT_BATCH_SIZE=4096", want: "OTEL_BSP_MAX_EXPORT_BATCH_SIZE=4096 (environment): it is above the size of the queue; it counts as 2048"},
-		{set: "OTEL_EXPORTER_OTLP_PROTOCOL=grpc", want: "OTEL_EXPORTER_OTLP_PROTOCOL=grpc (environment): allowed is http/protobuf or http/json; it counts as http/protobuf, which collectors take at port 4318"},
+		{set: "OTEL_EXPORTER_OTLP_PROTOCOL=grpc", want: "OTEL_EXPORTER_OTLP_PROTOCOL=grpc (environment): allowed is http/json; it counts as http/json, which collectors take at port 4318"},
 		{set: "OTEL_EXPORTER_OTLP_COMPRESSION=zstd", want: "OTEL_EXPORTER_OTLP_COMPRESSION=zstd (environment): allowed is gzip or none; it counts as none"},
 		{set: "OTEL_EXPORTER_OTLP_TIMEOUT=10s", want: "OTEL_EXPORTER_OTLP_TIMEOUT=10s (environment): allowed is a number of milliseconds from 1 on; it is ignored"},
-		{set: "OTEL_EXPORTER_OTLP_HEADERS=secret", want: "OTEL_EXPORTER_OTLP_HEADERS (environment): allowed is NAME=VALUE, or several between commas, percent-encoded, without control characters; the others are ignored, or keep all traces from being sent"},
-		{set: "OTEL_EXPORTER_OTLP_HEADERS=a=secret%0d%0aB:%20c", want: "OTEL_EXPORTER_OTLP_HEADERS (environment): allowed is NAME=VALUE, or several between commas, percent-encoded, without control characters; the others are ignored, or keep all traces from being sent"},
+		{set: "OTEL_EXPORTER_OTLP_HEADERS=secret", want: "OTEL_EXPORTER_OTLP_HEADERS (environment): allowed is NAME=VALUE, or several between commas, percent-encoded, without control characters; the others are ignored"},
+		{set: "OTEL_EXPORTER_OTLP_HEADERS=a=secret%0d%0aB:%20c", want: "OTEL_EXPORTER_OTLP_HEADERS (environment): allowed is NAME=VALUE, or several between commas, percent-encoded, without control characters; the others are ignored"},
 		{set: "OTEL_EXPORTER_OTLP_CERTIFICATE=" + noCertificate, want: "OTEL_EXPORTER_OTLP_CERTIFICATE=" + noCertificate + " (environment): the file has no certificate; it is ignored"},
 		{set: "OTEL_EXPORTER_OTLP_CLIENT_KEY=key.pem", want: "OTEL_EXPORTER_OTLP_CLIENT_CERTIFICATE and OTEL_EXPORTER_OTLP_CLIENT_KEY (environment): only one of them is set; it is ignored"},
 		{set: "OTEL_EXPORTER_OTLP_ENDPOINT=http://h/secret?key=secret", want: "OTEL_EXPORTER_OTLP_ENDPOINT (environment): the query of the URL is not sent; a credential belongs in OTEL_EXPORTER_OTLP_HEADERS"},
+		{set: "OTEL_EXPORTER_OTLP_CERTIFICATE=" + certificate, off: true, want: "OTEL_EXPORTER_OTLP_ENDPOINT (environment): certificates are set, and the URL has no https://; no traces are sent"},
 		{set: "OTEL_EXPORTER_OTLP_ENDPONT=http://h", want: "OTEL_EXPORTER_OTLP_ENDPONT (environment): there is no such setting; did you mean OTEL_EXPORTER_OTLP_ENDPOINT?"},
 	} {
 		s, warnings := Read(append([]string{at}, strings.Fields(c.set)...))
@@ -204,16 +257,21 @@ func TestCollectorStuck(t *testing.T) {
 // TestCollectorSaysMuch: that a collector refuses spans comes into the log, without its own words, which may be megabytes and repeat the credentials that
 // it was sent.
 func TestCollectorSaysMuch(t *testing.T) {
-	const message = "(9 spans rejected) secret"
-	partial := append([]byte{0x0a, byte(4 + len(message)), 0x08, 1, 0x12, byte(len(message))}, message...) // in protobuf: one span is rejected
 	for want, answer := range map[string]func(w http.ResponseWriter, r *http.Request){
 		"the collector answers 400 Bad Request": func(w http.ResponseWriter, r *http.Request) {
 			w.WriteHeader(http.StatusBadRequest)
 			fmt.Fprintf(w, "failed to send to x: 999 %v %s", r.Header, bytes.Repeat([]byte("no room \xe2\x82"), 100_000))
 		},
 		"the collector has rejected 1 spans": func(w http.ResponseWriter, _ *http.Request) {
-			w.Header().Set("Content-Type", "application/x-protobuf")
-			_, _ = w.Write(partial)
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, `{"partialSuccess": {"rejectedSpans": "1", "errorMessage": "secret"}}`)
+		},
+		"the collector took the spans with a warning": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json; charset=utf-8")
+			io.WriteString(w, `{"partialSuccess": {"errorMessage": "secret"}}`)
+		},
+		"the collector answers 503 Service Unavailable": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, "secret", http.StatusServiceUnavailable)
 		},
 		"the collector cannot be reached: ": func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
 	} {
@@ -226,7 +284,7 @@ func TestCollectorSaysMuch(t *testing.T) {
 		if !slices.ContainsFunc(faults, func(err error) bool { return strings.HasPrefix(err.Error(), want) }) {
 			t.Errorf("not reported: %s; %q", want, faults)
 		}
-		for _, err := range faults { // of other tests too: the library has one place for them
+		for _, err := range faults {
 			if text := err.Error(); len(text) > 600 || !utf8.ValidString(text) || strings.Contains(text, "secret") {
 				t.Errorf("%d bytes: %.100q", len(text), text)
 			}

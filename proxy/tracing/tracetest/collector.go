@@ -1,9 +1,13 @@
-// Package tracetest is a collector of spans for tests: it takes what an exporter sends by OTLP over HTTP.
+// Package tracetest is a collector of spans for tests: it takes what an exporter sends by OTLP as JSON over HTTP.
 package tracetest
 
 import (
+	"bytes"
 	"compress/gzip"
+	"encoding/base64"
 	"encoding/hex"
+	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -11,10 +15,9 @@ import (
 	"sync"
 	"testing"
 
-	collector "go.opentelemetry.io/proto/otlp/collector/trace/v1"
 	common "go.opentelemetry.io/proto/otlp/common/v1"
 	trace "go.opentelemetry.io/proto/otlp/trace/v1"
-	"google.golang.org/protobuf/proto"
+	"google.golang.org/protobuf/encoding/protojson"
 )
 
 // Collector is a collector on an address of its own.
@@ -65,27 +68,77 @@ func (c *Collector) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		in = packed
 	}
 	body, err := io.ReadAll(in)
-	var sent collector.ExportTraceServiceRequest
+	var sent *trace.TracesData
 	if err == nil {
-		err = proto.Unmarshal(body, &sent)
+		sent, err = Decode(body)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/x-protobuf" {
-		c.failed = append(c.failed, r.URL.Path+" "+r.Header.Get("Content-Type"))
+	if err != nil || r.URL.Path != "/v1/traces" || r.Header.Get("Content-Type") != "application/json" {
+		c.failed = append(c.failed, fmt.Sprint(r.URL.Path, " ", r.Header.Get("Content-Type"), " ", err))
 		http.Error(w, "no spans", http.StatusBadRequest)
 		return
 	}
 	c.headers = append(c.headers, r.Header)
-	c.takeLocked(&sent)
+	c.takeLocked(sent)
 	close(c.grown)
 	c.grown = make(chan struct{})
-	answer, _ := proto.Marshal(&collector.ExportTraceServiceResponse{})
-	w.Header().Set("Content-Type", "application/x-protobuf")
-	w.Write(answer)
+	w.Header().Set("Content-Type", "application/json")
+	io.WriteString(w, "{}")
 }
 
-func (c *Collector) takeLocked(sent *collector.ExportTraceServiceRequest) {
+// Decode reads a request in the JSON mapping of OTLP, and refuses members that the protocol does not have. OTLP differs from protobuf's own mapping in
+// the ids, which are hexadecimal digits in place of base64.
+func Decode(body []byte) (*trace.TracesData, error) {
+	var tree any
+	in := json.NewDecoder(bytes.NewReader(body))
+	in.UseNumber()
+	if err := in.Decode(&tree); err != nil {
+		return nil, err
+	}
+	if err := idsToBase64(tree); err != nil {
+		return nil, err
+	}
+	converted, err := json.Marshal(tree)
+	if err != nil {
+		return nil, err
+	}
+	var sent trace.TracesData // as a request of the collector's service, which would take gRPC to compile
+	return &sent, protojson.Unmarshal(converted, &sent)
+}
+
+// idBytes is how long the ids are.
+var idBytes = map[string]int{"traceId": 16, "spanId": 8, "parentSpanId": 8}
+
+func idsToBase64(tree any) error {
+	switch node := tree.(type) {
+	case []any:
+		for _, item := range node {
+			if err := idsToBase64(item); err != nil {
+				return err
+			}
+		}
+	case map[string]any:
+		for name, value := range node {
+			size, is := idBytes[name]
+			if !is {
+				if err := idsToBase64(value); err != nil {
+					return err
+				}
+				continue
+			}
+			digits, _ := value.(string)
+			id, err := hex.DecodeString(digits)
+			if err != nil || len(id) != size {
+				return fmt.Errorf("%s %v: want %d bytes in hexadecimal digits", name, value, size)
+			}
+			node[name] = base64.StdEncoding.EncodeToString(id)
+		}
+	}
+	return nil
+}
+
+func (c *Collector) takeLocked(sent *trace.TracesData) {
 	for _, of := range sent.ResourceSpans {
 		for k, v := range attributes(of.Resource.GetAttributes()) {
 			c.resource[k] = v
