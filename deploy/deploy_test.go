@@ -20,12 +20,18 @@ import (
 // and a label, and describe, with several labels; and NewDesc and CounterOpts of Prometheus, with the whole name.
 func declared(t *testing.T) map[string][]string {
 	metrics := map[string][]string{}
-	for _, file := range []string{"../proxy/metrics.go", "../proxy/metrics_upstream.go", "../proxy/warm.go", "../proxy/learn/stats.go", "../proxy/prices/ledger.go", "../proxy/admin/metrics.go", "../proxy/admin/shared.go"} {
-		tree, err := parser.ParseFile(token.NewFileSet(), file, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
+	err := filepath.WalkDir("../proxy", func(path string, _ os.DirEntry, err error) error {
+		if err != nil || filepath.Ext(path) != ".go" || strings.HasSuffix(path, "_test.go") {
+			return err
 		}
-		declaredIn(tree, metrics)
+		tree, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err == nil {
+			declaredIn(tree, metrics)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
 	}
 	return metrics
 }
@@ -44,6 +50,9 @@ func declaredIn(tree *ast.File, metrics map[string][]string) {
 			return true
 		}
 		words := literals(call.Args)
+		if len(words) < 2 { // another function of that name
+			return true
+		}
 		for _, suffix := range map[bool][]string{true: {"_bucket", "_sum", "_count"}, false: {""}}[made.Name == "histogram"] {
 			metrics["reprise_"+words[0]+suffix] = words[2:]
 		}
