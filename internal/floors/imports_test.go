@@ -117,7 +117,6 @@ var outside = map[string]string{
 	"github.com/tinylib/msgp":             "proxy/upstream/kvevents internal/enginesim",
 	"github.com/sony/gobreaker/v2":        "proxy",
 	"go.opentelemetry.io":                 "proxy/tracing",
-	"github.com/go-logr/logr":             "proxy/tracing",
 	"google.golang.org/protobuf":          "proxy/tracing",
 	"github.com/redis/go-redis/v9":        "store/redis tests",
 	"go.yaml.in/yaml/v4":                  "internal/yamlfile cmd/reprise/internal/config",
