@@ -206,7 +206,7 @@ func TestRestartEquality(t *testing.T) {
 		limit := policy.Limit{Entries: 200}
 		evictor := func() *rac.Policy {
 			o := rac.Tuned(limit.Entries)
-			o.Window = 0 // the window is ordered by birth, which a restart replays by last use
+			o.Protect = false // the newest is found by birth, which a restart replays by last use
 			return rac.New(o)
 		}
 		before := evictor()

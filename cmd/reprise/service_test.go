@@ -11,7 +11,7 @@ import (
 
 // TestUnusedSettingsAreLogged: a setting without effect on the chosen policy is a warning at start, not an error.
 func TestUnusedSettingsAreLogged(t *testing.T) {
-	for policy, logged := range map[string]bool{"": true, "rac-paper:beta=0.5": false} {
+	for policy, logged := range map[string]bool{"": true, "rac-paper:alpha=0.5": false} {
 		cfg, err := config.NewLoader(false).Load([]string{"REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:1", "REPRISE_TOPIC_HALF_LIFE=500", "REPRISE_POLICY=" + policy})
 		if err != nil {
 			t.Fatal(err)

@@ -23,7 +23,7 @@ type entry struct {
 	freq       uint32
 	worth      float32 // factor of the value
 	topic      uint32
-	held       bool // in the window: its value is the highest
+	held       bool // the newest, which is protected: its value is the highest
 }
 
 // add is the number of a new entry.
@@ -53,7 +53,7 @@ func (s *entries) importance(e uint32) float64 {
 		return 1
 	}
 	x := &s.all[e]
-	return float64(x.freq) - s.opts.Doubt + s.opts.Lambda*x.dep
+	return float64(x.freq) + s.opts.Lambda*x.dep
 }
 
 // before reports whether e is evicted before f, a member of the same topic.

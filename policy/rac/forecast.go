@@ -96,7 +96,7 @@ func (r *Policy) Why(id policy.ID) string {
 	}
 	x, time := &r.all[e], &r.topics.time
 	if x.held {
-		return "among the newest, which are kept"
+		return "the newest, which is kept"
 	}
 	tp := math.Exp2(r.topics.all[x.topic].mass().log2() - time.log2(time.now))
 	why := fmt.Sprintf("TP·TSI = %.3g: prevalence of its topic %.3g, importance %.3g (own requests %d, of its dependents %.3g)",

@@ -19,7 +19,7 @@ func (r *Policy) Link(child, parent policy.ID) bool {
 		return false
 	}
 	x.parent = parent
-	r.addDep(parent, float64(x.freq)+r.opts.Beta*x.dep)
+	r.credit(p, float64(x.freq))
 	return true
 }
 
@@ -31,28 +31,11 @@ func (r *Policy) Importance(id policy.ID) float64 {
 	return 0
 }
 
-// An ID is never used twice, so a parent that is not resident will never be again (D16).
-
-// farAncestor is where a credit ends that Beta does not end: a chain of links from younger parents may be a ring.
-const farAncestor = 64
-
-// leastShare is the part of a credit that is not worth the way up.
-const leastShare = 1e-3
-
-// addDep credits id, if it is resident, with requests to an entry that depends on it, and its ancestors with their shares:
-// Beta^(k-1) of them at distance k, which keeps dep at the discounted sum over its subtree (Lemma 4).
+// addDep credits id with requests to an entry that depends on it. An ID is never used twice, so a parent that is not
+// resident will never be again (D16).
 func (r *Policy) addDep(id policy.ID, requests float64) {
-	share := 1.0
-	for range farAncestor {
-		e, ok := r.ids.Find(id)
-		if !ok {
-			return
-		}
-		r.credit(e, share*requests)
-		if share *= r.opts.Beta; share < leastShare {
-			return
-		}
-		id = r.all[e].parent
+	if e, ok := r.ids.Find(id); ok {
+		r.credit(e, requests)
 	}
 }
 

@@ -5,7 +5,6 @@ import (
 	"math"
 	"math/big"
 	"math/rand/v2"
-	"slices"
 	"testing"
 
 	"reprise/policy"
@@ -165,11 +164,14 @@ func (m *model) victim(now int64) policy.ID {
 	}
 	var worst *modelEntry
 	var least *big.Float
-	held := m.born[max(0, len(m.born)-m.o.Window):]
+	held := policy.ID(0)
+	if m.o.Protect {
+		held = m.born[len(m.born)-1]
+	}
 	for _, e := range m.entries {
 		v := m.float(e.freq + m.o.Lambda*e.dep)
 		v.Mul(v, prevalence[e.topic])
-		if slices.Contains(held, e.id) {
+		if e.id == held {
 			v.SetInf(false)
 		}
 		if worst == nil || m.less(v, least, e, worst) {
@@ -212,7 +214,7 @@ func modelSettings() []Options {
 	for _, alpha := range []float64{1, 0.1, 0.01, 0.001} {
 		for _, lambda := range []float64{0, 1, 4} {
 			all = append(all, Options{Alpha: alpha, Lambda: lambda, YoungParents: true},
-				Options{Alpha: alpha, Lambda: lambda, DepCap: 8, Ghosts: 12, Window: 1})
+				Options{Alpha: alpha, Lambda: lambda, DepCap: 8, Ghosts: 12, Protect: true})
 		}
 	}
 	return all

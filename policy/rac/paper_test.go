@@ -1,7 +1,6 @@
 package rac
 
 import (
-	"fmt"
 	"math/big"
 	"math/rand/v2"
 	"slices"
@@ -184,72 +183,5 @@ func TestRACPaperIsThePaper(t *testing.T) {
 	}
 	if evictions < 100_000 || late < 3000 || again < 1000 {
 		t.Errorf("compared %d evictions, %d late links, %d of them in place of an evicted parent", evictions, late, again)
-	}
-}
-
-// TestDependentsAreDiscountedByDepth: with Beta, dep is the sum of Beta^(k-1) times the requests k steps down, however the
-// forest has grown: by inserts, hits and late links of whole trees (Lemma 4).
-func TestDependentsAreDiscountedByDepth(t *testing.T) {
-	const entries = 60
-	for _, beta := range []float64{0, 0.5, 0.75} {
-		r := rand.New(rand.NewPCG(5, 6))
-		rac := New(Options{Alpha: 0.1, Lambda: 1, Beta: beta})
-		parent, freq := map[policy.ID]policy.ID{}, map[policy.ID]float64{}
-		for seq := int64(1); seq <= 600; seq++ {
-			id, at := policy.ID(1+r.IntN(entries)), policy.Tick{Seq: seq}
-			switch {
-			case seq <= entries:
-				id = policy.ID(seq)
-				if r.IntN(2) == 0 {
-					parent[id] = policy.ID(r.IntN(int(seq)))
-				}
-				rac.Insert(policy.Item{ID: id, Topic: 1, Parent: parent[id]}, at)
-				freq[id]++
-			case r.IntN(3) == 0:
-				if p := policy.ID(1 + r.IntN(int(id))); rac.Link(id, p) {
-					parent[id] = p
-				}
-			default:
-				rac.Hit(id, at)
-				freq[id]++
-			}
-		}
-		want := map[policy.ID]float64{}
-		for id := range policy.ID(entries + 1) {
-			for p, share := parent[id], 1.0; p != 0 && share > 0; p, share = parent[p], share*beta {
-				want[p] += share * freq[id]
-			}
-		}
-		for id := policy.ID(1); id <= entries; id++ {
-			if got := rac.Importance(id); got < 0.99*(freq[id]+want[id]) || got > 1.0001*(freq[id]+want[id]) {
-				t.Errorf("beta %v: importance of %d is %v, want %v + %v", beta, id, got, freq[id], want[id])
-			}
-		}
-	}
-}
-
-// TestBetaIsPageRank: on a forest, 1 + Beta·dep is the stationary visit of paper 002 §7.2, eq. 3, up to a factor.
-func TestBetaIsPageRank(t *testing.T) {
-	const n, beta = 40, 0.5
-	r := rand.New(rand.NewPCG(15, 16))
-	rac := New(Options{Alpha: 0.1, Lambda: beta, Beta: beta})
-	parents := make([]int, n+1)
-	for id := 1; id <= n; id++ {
-		parents[id] = max(0, r.IntN(id+2)-2)
-		rac.Insert(policy.Item{ID: policy.ID(id), Topic: 1, Parent: policy.ID(parents[id])}, policy.Tick{Seq: int64(id)})
-	}
-	rank := make([]float64, n+1)
-	for range 100 {
-		next := make([]float64, n+1)
-		for id := 1; id <= n; id++ {
-			next[id] += (1 - beta) / n
-			next[parents[id]] += beta * rank[id]
-		}
-		rank = next
-	}
-	for id := 1; id <= n; id++ {
-		if got, want := rac.Importance(policy.ID(id)), rank[id]/((1-beta)/n); fmt.Sprintf("%.2f", got) != fmt.Sprintf("%.2f", want) {
-			t.Errorf("importance of %d is %v, its rank %v", id, got, want)
-		}
 	}
 }

@@ -6,11 +6,10 @@ import (
 	"reprise/policy/internal/bound"
 )
 
-// past is the state of entries that have left, by Item.Identity, the latest first.
+// past is the state of entries that have expired, by Item.Identity: as many as there were residents at one time.
 type past struct {
 	keys    []uint64 // of the residents, by number
-	evicted container.History[pastEntry]
-	expired container.History[pastEntry] // as many as there were residents at one time
+	expired container.History[pastEntry]
 }
 
 type pastEntry struct {
@@ -19,27 +18,12 @@ type pastEntry struct {
 	freq   uint32
 }
 
-// add adds an entry that leaves.
+// add adds an entry that leaves, if it expired.
 func (p *past) add(e uint32, x *entry, why policy.Reason) {
-	left := &p.evicted
 	if why == policy.Expired {
-		left = &p.expired
-		left.Room = len(p.keys)
+		p.expired.Room = len(p.keys)
+		p.expired.Add(p.keys[e], pastEntry{x.parent, x.dep, x.freq})
 	}
-	if why != policy.Purged && left.Room > 0 {
-		left.Add(p.keys[e], pastEntry{x.parent, x.dep, x.freq})
-	}
-}
-
-// take returns the state of key, and drops it.
-func (p *past) take(key uint64) (was pastEntry, ok bool) {
-	if p.expired.Len() > 0 {
-		was, ok = p.expired.Take(key)
-	}
-	if !ok && p.evicted.Len() > 0 {
-		was, ok = p.evicted.Take(key)
-	}
-	return was, ok
 }
 
 // revive gives the new entry e the state that it had when it left, and returns its parent: the one that it had, if that is resident.
@@ -50,7 +34,10 @@ func (r *Policy) revive(e uint32, it policy.Item) (parent policy.ID) {
 		p.keys = append(p.keys, make([]uint64, int(e)+1-len(p.keys))...)
 	}
 	p.keys[e] = it.Identity()
-	was, ok := p.take(p.keys[e])
+	if p.expired.Len() == 0 {
+		return it.Parent
+	}
+	was, ok := p.expired.Take(p.keys[e])
 	if !ok {
 		return it.Parent
 	}

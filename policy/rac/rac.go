@@ -11,18 +11,16 @@ import (
 // requests and those of the entries that depend on it. Ties go by least recent use, then earliest birth.
 //
 // All topics decay at one rate, so the order of TP·2^(Alpha·t)·TSI stands still between requests: a heap of topics over a
-// heap of members for each finds the victim in O(1) and follows a request in O(log n), without a scan; with Beta, in that
-// for each living ancestor. Memory per resident is some 115 bytes at ten members per topic and 155 when every entry is its
-// own topic; a ghost costs some 70, as a topic or as an entry.
+// heap of members for each finds the victim in O(1) and follows a request in O(log n), without a scan. Memory per resident
+// is some 115 bytes at ten members per topic and 155 when every entry is its own topic; a topic without members costs some 70.
 //
 // The caller calls Arrive at a miss and Hit at a hit, once per request, and Insert when the answer of a miss is there, with
 // the Tick of its arrival. An item without a topic stands alone, as if it had one of its own.
 type Policy struct {
 	entries
-	topics  topicTable
-	episode policy.TopicID // of the last request
-	window  window
-	past    past
+	topics topicTable
+	newest policy.ID // the last one inserted, resident or not
+	past   past
 }
 
 var (
@@ -36,11 +34,10 @@ var (
 // New starts empty. It panics on an option that is out of range.
 func New(o Options) *Policy {
 	if !o.valid() {
-		panic("rac: Options must be finite and not negative, Beta and Doubt at most 1")
+		panic("rac: Options must be finite and not negative")
 	}
 	r := &Policy{entries: entries{opts: o, all: make([]entry, 1)}}
 	r.seats = container.Heaps{Place: make([]uint32, 1), Ties: r.older}
-	r.window.size, r.past.evicted.Room = o.Window, o.EntryGhosts
 	r.topics = newTopicTable(&r.entries, massTime{alpha: o.Alpha})
 	r.topics.live.Ties, r.topics.ghosts.Ties = r.topics.before, r.topics.before
 	if o.NoTP {
@@ -52,9 +49,9 @@ func New(o Options) *Policy {
 // Arrive credits topic with a request that missed. A topic that is unknown starts with its first Insert, at the same
 // prevalence: a caller that chooses new topics late need not call Arrive.
 func (r *Policy) Arrive(topic policy.TopicID, at policy.Tick) {
-	now := r.advance(topic, true, at)
-	if t, ok := r.topics.ids.Find(topic); ok && topic != 0 && r.opts.Clock != ClockHits {
-		r.topics.credit(t, now)
+	r.topics.advance(at.Seq)
+	if t, ok := r.topics.ids.Find(topic); ok && topic != 0 {
+		r.topics.credit(t, at.Seq)
 		r.topics.reseat(t)
 	}
 }
@@ -64,11 +61,14 @@ func (r *Policy) Insert(it policy.Item, at policy.Tick) {
 	if _, ok := r.ids.Find(it.ID); ok || it.ID == 0 {
 		return
 	}
-	r.release(r.window.push(it.ID))
-	t := r.topics.open(it.Topic, r.now(at))
+	if r.opts.Protect {
+		r.release(r.newest)
+		r.newest = it.ID
+	}
+	t := r.topics.open(it.Topic, at.Seq)
 	e := r.add(it.ID)
 	r.all[e] = entry{
-		freq: 1, born: at.Seq, last: at.Seq, topic: t, worth: float32(r.opts.worth.Of(it)), held: r.opts.Window > 0,
+		freq: 1, born: at.Seq, last: at.Seq, topic: t, worth: float32(r.opts.worth.Of(it)), held: r.opts.Protect,
 	}
 	parent := r.revive(e, it)
 	r.topics.join(t, e)
@@ -88,7 +88,8 @@ func (r *Policy) Hit(id policy.ID, at policy.Tick) {
 	x := &r.all[e]
 	bound.Increment(&x.freq)
 	x.last = at.Seq
-	r.topics.credit(x.topic, r.advance(r.topics.ids.Key(x.topic), false, at))
+	r.topics.advance(at.Seq)
+	r.topics.credit(x.topic, at.Seq)
 	r.rerank(e)
 	r.addDep(x.parent, 1)
 }
@@ -129,21 +130,10 @@ func (r *Policy) rerank(e uint32) {
 	r.topics.reseat(t)
 }
 
-// advance notes a request to topic and returns its time.
-func (r *Policy) advance(topic policy.TopicID, miss bool, at policy.Tick) int64 {
-	now := r.now(at)
-	if r.opts.Clock == ClockMisses && miss || r.opts.Clock == ClockEpisodes && (topic == 0 || topic != r.episode) {
-		now++
+// release ranks the entry that was the newest as any other.
+func (r *Policy) release(id policy.ID) {
+	if e, ok := r.ids.Find(id); ok {
+		r.all[e].held = false
+		r.rerank(e)
 	}
-	r.episode = topic
-	r.topics.time.now = max(r.topics.time.now, now)
-	return now
-}
-
-// now is the time of what happens at a Tick.
-func (r *Policy) now(at policy.Tick) int64 {
-	if r.opts.Clock == ClockMisses || r.opts.Clock == ClockEpisodes {
-		return r.topics.time.now
-	}
-	return at.Seq
 }

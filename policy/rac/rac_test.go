@@ -35,24 +35,15 @@ func TestRACOrder(t *testing.T) {
 		{"no topic stands alone", "+1/0 +2/0 h1 +3/0", "[2 3 1]", slow},
 		{"an arrival without answer counts", "+1/1 +2/2 a1", "[2 1]", slow},
 		{"the newest may be the victim", "+1/1 h1 +2/2", "[2 1]", slow},
-		{"unless protected", "+1/1 h1 +2/2", "[1 2]", with(slow, func(o *Options) { o.Window = 1 })},
+		{"unless protected", "+1/1 h1 +2/2", "[1 2]", with(slow, func(o *Options) { o.Protect = true })},
 		{"an empty topic is forgotten", "+1/1 h1 h1 -1 +2/2 +3/1", "[2 3]", slow},
 		{"a ghost is not", "+1/1 h1 h1 -1 +2/2 +3/2 +4/1", "[2 3 4]", with(slow, func(o *Options) { o.Ghosts = 1 })},
 		{"arrivals of an unknown topic count for nothing", "a1 a1 a1 a1 +2/2 h2 +1/1", "[1 2]", with(slow, func(o *Options) { o.Ghosts = 1 })},
-		{"a window protects more", "+1/1 h1 +2/2 +3/3", "[1 2 3]", with(slow, func(o *Options) { o.Window = 2 })},
-		{"and lets go", "+1/1 h1 +2/2 +3/3 h3 +4/4 +5/5", "[2 1 3 4 5]", with(slow, func(o *Options) { o.Window = 2 })},
 		{"one step of dependents", "+1 +2/1<1 +3/1<2", "[3 1 2]", slow},
-		{"beta sees the second", "+1 +2/1<1 +3/1<2", "[3 2 1]", with(slow, func(o *Options) { o.Beta = 0.5 })},
 		{"an insertion counts", "+1/1 h1 h1 h1 +2/1 +3/2 h3", "[3 2 1]", slow},
-		{"less under doubt", "+1/1 h1 h1 h1 +2/1 +3/2 h3", "[2 3 1]", with(slow, func(o *Options) { o.Doubt = 0.7 })},
 		{"importance is a count", "+1/1 h1 h1 +2/1 +3/2", "[3 2 1]", slow},
-		{"or a share", "+1/1 h1 h1 +2/1 +3/2", "[2 3 1]", with(slow, func(o *Options) { o.PerVisit = true })},
 		{"time by requests", "+1/1 h1 h1 +2/2", "[1 2]", Options{Alpha: 1, NoTSI: true}},
-		{"by misses", "+1/1 h1 h1 +2/2", "[2 1]", Options{Alpha: 1, NoTSI: true, Clock: ClockMisses}},
-		{"by misses: many", "+1/1 +3/1 +4/1 +2/2", "[1 3 4 2]", Options{Alpha: 1, NoTSI: true, Clock: ClockMisses}},
-		{"by episodes", "+1/1 +3/1 +4/1 +2/2", "[2 1 3 4]", Options{Alpha: 1, NoTSI: true, Clock: ClockEpisodes}},
 		{"misses credit a topic", "+1/1 +3/1 +4/1 +2/2 h2", "[2 1 3 4]", with(slow, func(o *Options) { o.NoTSI = true })},
-		{"unless only hits do", "+1/1 +3/1 +4/1 +2/2 h2", "[1 3 4 2]", Options{Alpha: 0.001, NoTSI: true, Clock: ClockHits}},
 		{"without prevalence", "+1/1 h1 h1 h1 h1 +2/2 h2 h2 +3/1", "[3 2 1]", with(slow, func(o *Options) { o.NoTP = true })},
 		{"with it", "+1/1 h1 h1 h1 h1 +2/2 h2 +3/1", "[2 3 1]", slow},
 		{"without importance", "+1 +2 h1 h1 h2", "[1 2]", with(slow, func(o *Options) { o.NoTSI = true })},
@@ -163,45 +154,35 @@ func TestRACOfSingletonsIsLRU(t *testing.T) {
 	}
 }
 
-func TestRACRemembersTheEvicted(t *testing.T) {
-	r := New(Options{Alpha: 0.001, Lambda: 1, EntryGhosts: 2})
-	seq := int64(0)
-	insert := func(id policy.ID, key uint64, parent policy.ID) {
-		seq++
-		r.Insert(policy.Item{ID: id, Key: key, Topic: policy.TopicID(key), Parent: parent}, policy.Tick{Seq: seq})
+// TestRACRemembersTheExpired: an entry that returns after its time has the requests, dependents and parent that it had. One that
+// was evicted or purged begins again.
+func TestRACRemembersTheExpired(t *testing.T) {
+	r := New(Options{Alpha: 0.001, Lambda: 1})
+	next := policy.ID(1)
+	insert := func(key uint64, parent policy.ID) policy.ID {
+		id := next
+		next++
+		r.Insert(policy.Item{ID: id, Key: key, Topic: policy.TopicID(key), Parent: parent}, policy.Tick{Seq: int64(id)})
+		return id
 	}
-	evict := func(want policy.ID) {
-		t.Helper()
-		policytest.WantVictim(t, r, want, true)
-		r.Remove(want, policy.Evicted)
-	}
-	importance := func(id policy.ID, want float64) {
-		t.Helper()
-		if got := r.Importance(id); got != want {
-			t.Errorf("importance of %d is %v, want %v", id, got, want)
+	parent := insert(10, 0)
+	for _, c := range []struct {
+		why               policy.Reason
+		own, ofItsParents float64 // importance of the entry when it is back
+	}{{policy.Expired, 3, 4}, {policy.Expired, 4, 5}, {policy.Evicted, 1, 5}, {policy.Purged, 1, 5}} {
+		id := next - 1
+		if id == parent {
+			id = insert(20, parent)
+			r.Replace(policy.Item{ID: id}, policy.Tick{Seq: int64(id)}) // which counts as a hit
+		}
+		r.Remove(id, c.why)
+		if got := r.Importance(insert(20, 0)); got != c.own {
+			t.Errorf("%v: importance %v, want %v", c.why, got, c.own)
+		}
+		if got := r.Importance(parent); got != c.ofItsParents {
+			t.Errorf("%v: importance of the parent %v, want %v", c.why, got, c.ofItsParents)
 		}
 	}
-	insert(1, 10, 0)
-	insert(2, 20, 1)
-	r.Hit(2, policy.Tick{Seq: 3})
-	r.Hit(1, policy.Tick{Seq: 4})
-	evict(2)
-	importance(1, 2+2)
-	insert(3, 20, 0)
-	importance(3, 3)
-	importance(1, 2+3) // is its parent still
-	r.Remove(3, policy.Purged)
-	insert(4, 20, 0)
-	importance(4, 1)
-	for id := policy.ID(5); id <= 7; id++ { // three are too many
-		evict(id - 1)
-		insert(id, uint64(10*id), 0)
-	}
-	evict(7)
-	insert(8, 20, 0)
-	importance(8, 1)
-	insert(9, 70, 0)
-	importance(9, 2)
 }
 
 func TestRACKeepsItsOrderOverALongRun(t *testing.T) {
@@ -221,7 +202,7 @@ func TestRACKeepsItsOrderOverALongRun(t *testing.T) {
 
 // TestRACRestores: a RAC that was given the items and states of another names the same victims from there on.
 func TestRACRestores(t *testing.T) {
-	for _, o := range []Options{Paper(), Tuned(40), {Alpha: 0.05, Lambda: 4, Ghosts: 5, Beta: 0.5}, {Alpha: 0.1, Lambda: 1, Clock: ClockMisses}} {
+	for _, o := range []Options{Paper(), Tuned(40), {Alpha: 0.05, Lambda: 4, Ghosts: 5}} {
 		was, is := New(o), New(o)
 		ops := policytest.RandomOps(rand.New(rand.NewPCG(11, 12)), 3000)
 		for i := range ops {
@@ -331,8 +312,8 @@ func checkRAC(t *testing.T, r *Policy) {
 			}
 		}
 	}
-	if len(r.topics.ghosts.Nodes) > r.opts.Ghosts || r.past.evicted.Len() > r.opts.EntryGhosts || len(r.window.ids) > r.opts.Window {
-		t.Fatalf("%d ghosts, %d of entries, %d in the window", len(r.topics.ghosts.Nodes), r.past.evicted.Len(), len(r.window.ids))
+	if len(r.topics.ghosts.Nodes) > r.opts.Ghosts {
+		t.Fatalf("%d ghosts", len(r.topics.ghosts.Nodes))
 	}
 }
 
@@ -394,19 +375,17 @@ func TestRACInvariantsHoldAfterEveryStep(t *testing.T) {
 // probes are options beyond what the model plays.
 func probes() []Options {
 	return []Options{
-		{Alpha: 0.1, Lambda: 1, Beta: 0.5, YoungParents: true, EntryGhosts: 3, Window: 4},
-		{Alpha: 0.2, Lambda: 2, Beta: 1, DepCap: 9, Clock: ClockMisses, Ghosts: 2, YoungParents: true},
-		{Alpha: 1, Lambda: 1, PerVisit: true, Clock: ClockEpisodes, Ghosts: 3, EntryGhosts: 20, Doubt: 0.7},
-		{Alpha: 0.1, Lambda: 1, Clock: ClockHits, worth: spec.TokensPerByte, Doubt: 1},
+		{Alpha: 0.1, Lambda: 1, YoungParents: true, Protect: true},
+		{Alpha: 0.2, Lambda: 2, DepCap: 9, Ghosts: 2, YoungParents: true},
+		{Alpha: 0.1, Lambda: 1, worth: spec.TokensPerByte},
 		{Alpha: 0.1, Lambda: 1, NoTP: true, Ghosts: 3},
-		{Alpha: 0.1, Lambda: 1, NoTSI: true, PerVisit: true},
+		{Alpha: 0.1, Lambda: 1, NoTSI: true},
 	}
 }
 
 func TestNewRACRefusesBadOptions(t *testing.T) {
 	for _, o := range []Options{
 		{Alpha: -1}, {Alpha: math.NaN()}, {Lambda: math.Inf(1)}, {DepCap: -1}, {Ghosts: -1},
-		{Window: -1}, {EntryGhosts: -1}, {Beta: 1.5}, {Doubt: 2}, {Clock: 9},
 	} {
 		func() {
 			defer func() {

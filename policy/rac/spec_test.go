@@ -25,12 +25,8 @@ func TestParametersReachThePolicy(t *testing.T) {
 	if got := get("rac:alpha=2C", o); got.Alpha != 200 {
 		t.Errorf("alpha in capacities: %v", got.Alpha)
 	}
-	every := Options{
-		Alpha: 2, Lambda: 3, Beta: 0.25, DepCap: 5, Doubt: 0.5, PerVisit: true, Clock: ClockEpisodes,
-		Ghosts: 50, EntryGhosts: 400, Window: 10, worth: spec.Tokens,
-	}
-	text := ":alpha=2,lambda=3,beta=0.25,dep-cap=5,first=0.5,norm=visits,clock=episodes,ghosts=0.5C,entry-ghosts=4C," +
-		"window=0.1C,value=tokens,admission=paper"
+	every := Options{Alpha: 2, Lambda: 3, DepCap: 5, Ghosts: 50, worth: spec.Tokens}
+	const text = ":alpha=2,lambda=3,dep-cap=5,ghosts=0.5C,value=tokens,admission=paper"
 	if got := get("rac"+text, policy.Options{Capacity: 100}); got != every {
 		t.Errorf("rac with every parameter: %+v", got)
 	}
@@ -42,11 +38,8 @@ func TestParametersReachThePolicy(t *testing.T) {
 	if got := get("rac-no-tsi"+text, policy.Options{Capacity: 100}); got != every {
 		t.Errorf("rac-no-tsi with every parameter: %+v", got)
 	}
-	if got := get("rac:admission=paper", policy.Options{Capacity: 100}); got.Window != 0 {
-		t.Errorf("the paper's admission: %+v", got)
-	}
-	literal := Options{Alpha: 0.5, Lambda: 2, Beta: 0.5, YoungParents: true}
-	if got := get("rac-paper:alpha=0.5,lambda=2,beta=0.5", o); got != literal {
+	literal := Options{Alpha: 0.5, Lambda: 2, YoungParents: true}
+	if got := get("rac-paper:alpha=0.5,lambda=2", o); got != literal {
 		t.Errorf("rac-paper with parameters: %+v", got)
 	}
 	if got := get("rac-paper", policy.Options{Capacity: 100}); got != Paper() {

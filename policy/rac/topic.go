@@ -3,7 +3,6 @@ package rac
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/bound"
 )
 
 // topicTable keeps the prevalence of the topics, a heap of those that have members and one of those that have none.
@@ -31,7 +30,6 @@ type topic struct {
 	members *[]container.Node // a heap by value, nil where there are few members
 	exp     int32
 	head    uint32 // of the list of few members, by RAC.seat: the one of least value; 0 is none
-	visits  uint32 // requests
 	state   topicState
 }
 
@@ -70,15 +68,14 @@ func (t *topicTable) start(id policy.TopicID, mass scaled) uint32 {
 		t.live.Place = append(t.live.Place, 0)
 		t.ghosts.Place = t.live.Place
 	}
-	t.all[slot] = topic{mant: mass.mant, exp: mass.exp, visits: 1}
+	t.all[slot] = topic{mant: mass.mant, exp: mass.exp}
 	return slot
 }
 
 // credit counts one request to the topic, at a time that may lie before the topic's last one.
 func (t *topicTable) credit(slot uint32, at int64) {
-	x, w := &t.all[slot], t.weight(at)
-	bound.Increment(&x.visits)
-	if !t.entries.opts.NoTP {
+	w := t.weight(at)
+	if x := &t.all[slot]; !t.entries.opts.NoTP {
 		x.set(x.mass().add(w))
 	}
 }
@@ -139,13 +136,9 @@ func (t *topicTable) rank(slot uint32) container.Node { return t.rankBy(slot, t.
 
 // rankBy is rank as if the member e were the first; 0 is none.
 func (t *topicTable) rankBy(slot, e uint32) container.Node {
-	x := &t.all[slot]
-	value := x.mass()
+	value := t.all[slot].mass()
 	if e != 0 {
 		value = value.times(t.entries.value(e))
-		if t.entries.opts.PerVisit {
-			value = scale(value.mant/float64(x.visits), int64(value.exp))
-		}
 	}
 	return t.time.round(value).node(slot)
 }

@@ -27,10 +27,13 @@ const newOrigin = 1 << 30
 // sums of powers of 2 are exact already.
 const grid = 1 << 30
 
+// advance notes the time of a request.
+func (t *topicTable) advance(at int64) { t.time.now = max(t.time.now, at) }
+
 // weight is 2^(alpha·at), the mass of one request.
 func (t *topicTable) weight(at int64) scaled {
+	t.advance(at)
 	m := &t.time
-	m.now = max(m.now, at)
 	if m.bits(at) >= newBase {
 		t.rebase(at)
 	}

@@ -20,7 +20,7 @@ var votes = []string{"rac+", "rac+:panel=four", "rac+:sample=2"}
 // where all are compared it is the first.
 func TestForecastNamesTheVictim(t *testing.T) {
 	said := 0
-	for _, name := range append(Names(), "rac+:panel=four", "rac+:sample=2", "rac:norm=visits", "rac:alpha=1", "clock:bits=3") {
+	for _, name := range append(Names(), "rac+:panel=four", "rac+:sample=2", "rac:alpha=1", "clock:bits=3") {
 		for _, capacity := range []int{1, 2, 8, 30} {
 			t.Run(fmt.Sprint(name, "/", capacity), func(t *testing.T) {
 				e := named(t, name, policy.Options{Capacity: capacity, Seed: 3})
@@ -57,7 +57,7 @@ func TestForecastNamesTheVictim(t *testing.T) {
 // TestForecastIsTheOrder: with more residents than a call looks at, the forecast is the order in which they go while there is no request.
 func TestForecastIsTheOrder(t *testing.T) {
 	const capacity, most = 3 * policy.ForecastStep, 50
-	for _, name := range append(Names(), "rac:norm=visits", "clock:bits=3") {
+	for _, name := range append(Names(), "clock:bits=3") {
 		e := named(t, name, policy.Options{Capacity: capacity, Seed: 3})
 		f, ok := e.(policy.Forecaster)
 		if !ok || slices.Contains(draws, name) || slices.Contains(votes, name) {

@@ -22,7 +22,7 @@ func TestNewErrors(t *testing.T) {
 		{"lru", policy.Options{}, "capacity 0"},
 		{"lruu", policy.Options{Capacity: 10}, "want one of fifo, lru,"},
 		{"lru:alpha=1", policy.Options{Capacity: 10}, "lru has none"},
-		{"rac:beth=1", policy.Options{Capacity: 10}, `no parameter "beth": want alpha, lambda, beta`},
+		{"rac:beth=1", policy.Options{Capacity: 10}, `no parameter "beth": want alpha, lambda, dep-cap`},
 		{"rac:alpha", policy.Options{Capacity: 10}, "want key=value"},
 		{"rac:alpha=-1", policy.Options{Capacity: 10}, "alpha=-1: want"},
 		{"rac:alpha=NaN", policy.Options{Capacity: 10}, "alpha=NaN: want"},

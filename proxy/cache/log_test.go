@@ -114,7 +114,7 @@ func TestLogRebuildsTheCache(t *testing.T) {
 		"lru": func() policy.Evictor { return classic.NewLRU() },
 		"rac": func() policy.Evictor {
 			o := rac.Tuned(30)
-			o.Window = 0 // the window is ordered by birth, which a restart replays by last use
+			o.Protect = false // the newest is found by birth, which a restart replays by last use
 			return rac.New(o)
 		},
 	} {

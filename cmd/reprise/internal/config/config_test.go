@@ -102,7 +102,7 @@ func TestValues(t *testing.T) {
 		{"POLICY", "rac:alhpa=1", `no parameter "alhpa": want alpha, lambda`},
 		{"POLICY", "rac:alhpa=1", "(did you mean alpha?)"},
 		{"POLICY", "rac:alpha=many", "alpha=many: want a number from 0 to 1000000"},
-		{"POLICY", "rac:clock=moon", "clock=moon: want requests or"},
+		{"POLICY", "rac:admission=moon", "admission=moon: want paper or"},
 		{"POLICY", "rac:alpha", "want key=value"},
 		{"IGNORE_FIELDS", "user,model", "REPRISE_IGNORE_FIELDS=user,model (environment): the field model can change an answer, or how it is read; allowed is user, metadata, safety_identifier, prompt_cache_key, service_tier, priority, and"},
 		{"IGNORE_FIELDS", "user,,x", `"" is not the name of a field, such as user`},
@@ -398,7 +398,8 @@ func TestPolicyShortcuts(t *testing.T) {
 		bad    string
 	}{
 		{"rac", "", ""},
-		{"rac-paper:beta=0.5", "", ""},
+		{"rac-paper", "", ""},
+		{"rac:ghosts=5", "", ""},
 		{"rac+", "HALF_LIFE=500 (environment) has no effect: the policy rac+ has no parameter alpha|WEIGHT=2 (environment)", ""},
 		{"rac:lambda=1", "", "REPRISE_POLICY=rac:lambda=1 (environment) and REPRISE_DEPENDENCY_WEIGHT=2 (environment) both set lambda"},
 	} {
