@@ -2,7 +2,6 @@ package store
 
 import (
 	"errors"
-	"io"
 	"iter"
 )
 
@@ -122,16 +121,4 @@ type Tidier interface {
 	Tidy() (more bool, err error)
 	// Space is how many bytes the backing takes, and how many of them hold no record. It may be called at any time.
 	Space() (total, dead int64)
-}
-
-// Sidecar is a Backing that keeps one piece of data beside its records, which was made from them and can be made again: a saved
-// index. Its methods may be called at any time, beside those of the Backing.
-type Sidecar interface {
-	// ReadSidecar returns the data that was last written, nil where there is none. Only the caller can check it.
-	ReadSidecar() ([]byte, error)
-	// HasSidecar reports whether there is data: a purge may have removed what was written.
-	HasSidecar() bool
-	// WriteSidecar replaces the data by what write writes. Each batch with Purged removes it, and one that comes during a call makes the
-	// call fail with ErrPurged: what write wrote may hold what was purged.
-	WriteSidecar(write func(io.Writer) error) error
 }

@@ -162,7 +162,6 @@ func (g *Graph) takeBatch(p *parts) bool {
 		}
 		if p.next == end {
 			g.complete(p)
-			p.unsaved = g.flat.Len()
 		}
 		return true
 	}

@@ -30,7 +30,7 @@ type Graph struct {
 	faults  atomic.Int64
 	pool    sync.Pool // of *nearby
 
-	building sync.Mutex // held by each step of the builder, and while the graph is written
+	building sync.Mutex // held by each step of the builder
 
 	// The lock of the owner protects what follows.
 	flat     *Flat // every row
@@ -63,7 +63,6 @@ type parts struct {
 	breadth  int         // with which it serves; 0: it does not serve
 	trial    *trial      // gathers queries for the next self-check; nil: none is due
 	changes  int         // since the last self-check
-	unsaved  int         // since the graph was written
 	built    time.Duration
 	broken   atomic.Bool // it panicked in a search
 	misses   [missSlots]atomic.Pointer[miss]
@@ -142,7 +141,6 @@ func (g *Graph) Remove(row int32) {
 // change counts, and makes room for the node of a row.
 func (p *parts) change(row int32) {
 	p.changes++
-	p.unsaved++
 	for int(row) >= len(p.nodeOf) {
 		p.nodeOf = append(p.nodeOf, 0)
 	}
@@ -163,8 +161,8 @@ func (g *Graph) Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor
 	return g.flat.Search(q, k, gate, dst)
 }
 
-// observe begins a first attempt, and gathers queries for a self-check. An attempt begins with a search, and not with a row, so
-// that a graph that was saved can be read after the rows.
+// observe begins a first attempt, and gathers queries for a self-check. An attempt begins with a search, and not with a row: at a start
+// all rows are added first.
 func (g *Graph) observe(q *query) {
 	if p := g.parts; p == nil {
 		if g.dueLocked() {

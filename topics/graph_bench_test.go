@@ -3,13 +3,10 @@
 package topics
 
 import (
-	"bytes"
 	"fmt"
-	"io"
 	"math/rand"
 	"syscall"
 	"testing"
-	"time"
 
 	"reprise/embed"
 )
@@ -68,7 +65,6 @@ func benchGraph(b *testing.B, size int) {
 		}
 	})/trialLen, "µs/route-and-search")
 	b.ReportMetric(benchChurn(b, t, size), "µs/insert-after-search")
-	benchSaved(b, t)
 }
 
 // nearest searches an index as a request does.
@@ -136,22 +132,4 @@ func benchChurn(b *testing.B, t *Topics, size int) (took float64) {
 		})
 	}
 	return took / (batches * minDelta)
-}
-
-// benchSaved writes the graph and reads it.
-func benchSaved(b *testing.B, t *Topics) {
-	var saved bytes.Buffer
-	start := time.Now()
-	if err := SaveGraphs(t, func(write func(io.Writer) error) error { return write(&saved) }); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportMetric(time.Since(start).Seconds(), "s/write")
-	s := t.scope(ScopeID{})
-	s.index = NewGraph(s.index.(*Graph).flat, s.index.(*Graph).options)
-	start = time.Now()
-	if err := ReadGraphs(t, saved.Bytes()); err != nil {
-		b.Fatal(err)
-	}
-	b.ReportMetric(time.Since(start).Seconds(), "s/read")
-	b.ReportMetric(float64(saved.Len())/float64(s.parts().graph.Len()), "B/saved-node")
 }

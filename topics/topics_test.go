@@ -69,9 +69,6 @@ func TestDimKnownLater(t *testing.T) {
 	if r, ok := late.Search(Query{Vector: v}); !ok || r.Topic != 0 {
 		t.Errorf("search: %+v, %v", r, ok)
 	}
-	if err := ReadGraphs(late, []byte("of before")); err != nil {
-		t.Errorf("graphs: %v", err)
-	}
 	for _, c := range []struct {
 		dim   int
 		taken bool

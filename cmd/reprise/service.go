@@ -42,7 +42,6 @@ type service struct {
 	admin    handler
 	store    *store.Store
 	topics   *topics.Topics
-	graphs   *graphs           // nil: they are not saved
 	revival  *revival          // nil: not begun
 	windows  *admin.Windows    // of the policy; nil: not begun
 	undos    *admin.Undos      // they outlast a reload
@@ -79,7 +78,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 	defer memory.Spare()()
 	o.AccessLog = newAccessLog(cfg, log, lines)
 	s := &service{lines: lines, own: embedder.Thresholds(), reloads: again}
-	beside, err := s.openStore(ctx, cfg, &o, embedder, log)
+	err = s.openStore(ctx, cfg, &o, embedder, log)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +104,6 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 	if s.sharing != nil {
 		s.sharing.begin(proxy.CacheOf(s.proxy))
 	}
-	s.graphs = keepGraphs(s.topics, beside, log)
 	s.revival = revive(proxy.CacheOf(s.proxy), s.adopted, log)
 	s.windows = admin.KeepWindows(func() store.Stats { return proxy.CacheOf(s.proxy).Stats().Store })
 	s.undos = admin.NewUndos(s.copyOf)
@@ -197,7 +195,6 @@ func (s *service) release(limit time.Duration) (err error) {
 	if s.sharing != nil {
 		s.sharing.part(limit)
 	}
-	s.graphs.close()
 	s.topics.Close()
 	if s.recorder != nil {
 		err = s.recorder.close()
@@ -282,16 +279,15 @@ func newAccessLog(cfg *config.Config, log *slog.Logger, to *accesslog.Writer) *a
 		Enabled: func() bool { return log.Enabled(context.Background(), slog.LevelInfo) }})
 }
 
-// openStore opens the store, and connects it in o with the processes that share it. It returns the place beside the store for what was
-// made from its entries, nil where there is none.
-func (s *service) openStore(ctx context.Context, cfg *config.Config, o *proxy.Options, e embed.Embedder, log *slog.Logger) (beside store.Sidecar, err error) {
+// openStore opens the store, and connects it in o with the processes that share it.
+func (s *service) openStore(ctx context.Context, cfg *config.Config, o *proxy.Options, e embed.Embedder, log *slog.Logger) (err error) {
 	if cfg.Store.Shared() == "" {
-		s.store, beside, err = openOwn(cfg, e, log)
-		return beside, err
+		s.store, err = openOwn(cfg, e, log)
+		return err
 	}
 	purged := func(f store.Filter) { s.proxy.Purged(f) } // not before the proxy is made
 	if s.sharing, err = join(ctx, cfg, e, purged, log); err != nil {
-		return nil, err
+		return err
 	}
 	s.store = s.sharing.kept
 	o.Remote, o.Log, o.Now = s.sharing, s.sharing, s.sharing.Now
@@ -299,14 +295,14 @@ func (s *service) openStore(ctx context.Context, cfg *config.Config, o *proxy.Op
 	if cfg.Shared.Flights {
 		o.Leads = s.sharing
 	}
-	return nil, nil
+	return nil
 }
 
 // openOwn opens a store of this process alone.
-func openOwn(cfg *config.Config, e embed.Embedder, log *slog.Logger) (*store.Store, store.Sidecar, error) {
+func openOwn(cfg *config.Config, e embed.Embedder, log *slog.Logger) (*store.Store, error) {
 	evictor, err := registry.New(cfg.Policy, cfg.PolicyOptions())
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	faults := proxy.NewFaultLog(log)
 	o := store.Options{
@@ -316,18 +312,14 @@ func openOwn(cfg *config.Config, e embed.Embedder, log *slog.Logger) (*store.Sto
 	}
 	o.Space, o.Dim, o.Former = vectors(e)
 	if o.Backing, err = cfg.Store.Open(); err != nil {
-		return nil, nil, withStoreHint(err)
+		return nil, withStoreHint(err)
 	}
 	s, err := store.Open(o)
 	if err != nil {
-		return nil, nil, withStoreHint(err)
+		return nil, withStoreHint(err)
 	}
 	logReport(log, s.Stats().Report)
-	beside, _ := o.Backing.(store.Sidecar)
-	if s.Stats().Report.ReadOnly != nil {
-		beside = nil
-	}
-	return s, beside, nil
+	return s, nil
 }
 
 // ownSecret is the secret of a store of this process alone, zero where that is to be drawn.

@@ -26,7 +26,6 @@ func (f *File) setAside(held *os.File, path string, o bbolt.Options, damage erro
 		if err = os.Rename(path, aside); err == nil {
 			f.report.Aside = aside
 			_ = os.Remove(path + journalMark) // these belong to that file
-			_ = f.sidecar.remove()
 			_, err = f.openChecked(path, o)
 			return err
 		}

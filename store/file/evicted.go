@@ -57,8 +57,8 @@ func (e *evictions) deleted(id uint64) {
 	}
 }
 
-// ofEvicted reports whether a record that the file holds is of an evicted entry.
-func (e *evictions) ofEvicted(k store.Kind, id uint64) bool {
+// holds reports whether a record that the file holds is one of an evicted entry.
+func (e *evictions) holds(k store.Kind, id uint64) bool {
 	marked := ofEntry(k) && e.marked.has(id)
 	if marked && k == store.KindEntry {
 		e.found(id, 0)
@@ -102,7 +102,7 @@ func (e *evictions) victims() (ids []uint64) {
 // sweep does one step of deleting the records of evicted entries.
 func (f *File) sweep() error {
 	b := &store.Batch{}
-	for _, id := range f.victims() {
+	for _, id := range f.evicted.victims() {
 		b.Delete = append(b.Delete, store.RecordsOf(id)...)
 	}
 	return f.commit(b)
@@ -114,42 +114,38 @@ type plan struct {
 	dead, marked tombstones // bitmaps as they will be
 }
 
-// planOf adds to a batch what the journal still has, and takes evictions from it.
-func planOf(f *File, b *store.Batch) plan {
-	all := *f.journal.batch(b)
+// plan adds to a batch what the journal still has, and makes evictions of small entries bits.
+func (f *File) plan(b *store.Batch) plan {
+	all, e := *f.journal.batch(b), &f.evicted
 	all.Delete = slices.Clip(all.Delete)
 	p := plan{Batch: &all, marked: tombstones{}}
 	for _, id := range all.Evicted {
-		if _, large := f.large[id]; large || !f.present.has(id) {
+		if _, large := e.large[id]; large || !e.present.has(id) {
 			all.Delete = append(all.Delete, store.RecordsOf(id)...)
 		} else {
-			p.marked.flip(f.marked, id, true)
+			p.marked.flip(e.marked, id, true)
 		}
 	}
 	for _, r := range all.Put {
-		if f.marked.has(r.ID) && ofEntry(r.Kind) { // the id is in use again: nothing of before may come back with it
+		if e.marked.has(r.ID) && ofEntry(r.Kind) { // the id is in use again: nothing of before may come back with it
 			all.Delete = append(all.Delete, store.RecordsOf(r.ID)...)
 		}
 	}
 	p.dead = f.dead.after(p.Batch)
 	for _, r := range p.Delete {
 		if r.Kind == store.KindEntry {
-			p.marked.flip(f.marked, r.ID, false)
+			p.marked.flip(e.marked, r.ID, false)
 		}
 	}
 	if p.Purged {
-		p.addTombstones(f)
-	}
-	return p
-}
-
-// addTombstones gives all evicted entries their tombstones: a purge is to remove them too, and damage must not bring one back.
-func (p *plan) addTombstones(f *File) {
-	for _, some := range []tombstones{f.marked, p.marked} {
-		for id := range some.ids() {
-			p.dead.flip(f.dead, id, true)
+		// A purge removes all evicted entries too: they get tombstones, so that damage brings none of them back.
+		for _, some := range []tombstones{e.marked, p.marked} {
+			for id := range some.ids() {
+				p.dead.flip(f.dead, id, true)
+			}
 		}
 	}
+	return p
 }
 
 func (p *plan) own() []store.Record {
@@ -175,15 +171,10 @@ func (e *evictions) done(p *plan) {
 		}
 	}
 	if p.Purged {
-		e.makeUrgent(e.marked)
-	}
-}
-
-// makeUrgent makes marked entries urgent.
-func (e *evictions) makeUrgent(marked tombstones) {
-	e.urgent = tombstones{}
-	for span, some := range marked {
-		e.urgent[span] = slices.Clone(some)
+		e.urgent = tombstones{}
+		for span, some := range e.marked {
+			e.urgent[span] = slices.Clone(some)
+		}
 	}
 }
 

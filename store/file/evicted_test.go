@@ -35,8 +35,8 @@ func TestEvictionsAreSwept(t *testing.T) {
 	f, _ := openLoad(t, path)
 	write(t, f, written(0, 300, 500), written(300, 303, 20_000), evicted(0, 90))
 	tidyUp(t, f)
-	if n := inTree(t, f, store.KindEntry); n != 303 || f.left != 90 || f.all != 303 {
-		t.Errorf("%d entries in the tree, %d of %d evicted; want all 303, and 90 of them", n, f.left, f.all)
+	if n := inTree(t, f, store.KindEntry); n != 303 || f.evicted.left != 90 || f.evicted.all != 303 {
+		t.Errorf("%d entries in the tree, %d of %d evicted; want all 303, and 90 of them", n, f.evicted.left, f.evicted.all)
 	}
 	write(t, f, evicted(300, 302))
 	if n := inTree(t, f, store.KindEntry); n != 301 {
@@ -44,13 +44,13 @@ func TestEvictionsAreSwept(t *testing.T) {
 	}
 	f.Close()
 	f, got := openLoad(t, path)
-	if len(got) != 211 || f.report.Skipped > 0 || f.left != 90 || f.all != 301 {
-		t.Fatalf("%d records after a restart, %+v, %d of %d evicted", len(got), f.report, f.left, f.all)
+	if len(got) != 211 || f.report.Skipped > 0 || f.evicted.left != 90 || f.evicted.all != 301 {
+		t.Fatalf("%d records after a restart, %+v, %d of %d evicted", len(got), f.report, f.evicted.left, f.evicted.all)
 	}
 	write(t, f, evicted(280, 300))
 	tidyUp(t, f)
-	if n := inTree(t, f, store.KindEntry); n != 191 || f.left != 0 || f.all != 191 {
-		t.Errorf("%d entries in the tree, %d of %d evicted; want 191 after a sweep", n, f.left, f.all)
+	if n := inTree(t, f, store.KindEntry); n != 191 || f.evicted.left != 0 || f.evicted.all != 191 {
+		t.Errorf("%d entries in the tree, %d of %d evicted; want 191 after a sweep", n, f.evicted.left, f.evicted.all)
 	}
 	f.Close()
 }
@@ -89,14 +89,14 @@ func TestPurgeSweeps(t *testing.T) {
 			}
 			g, got := openLoad(t, filepath.Join(dir, "r.db"))
 			defer g.Close()
-			if len(got) != 200 || g.report.Skipped > 0 || g.left != 0 {
-				t.Errorf("%d records, %+v, %d evicted", len(got), g.report, g.left)
+			if len(got) != 200 || g.report.Skipped > 0 || g.evicted.left != 0 {
+				t.Errorf("%d records, %+v, %d evicted", len(got), g.report, g.evicted.left)
 			}
 		})
 	}
 }
 
-// TestEvictionsAsModel compares the file with maps under random batches, sweeps, compactions, restarts and kills.
+// TestEvictionsAsModel compares the file with maps under random batches, sweeps, restarts and kills.
 func TestEvictionsAsModel(t *testing.T) {
 	rng := rand.New(rand.NewPCG(5, 6))
 	dir := t.TempDir()
@@ -128,8 +128,8 @@ func TestEvictionsAsModel(t *testing.T) {
 		if _, err := f.Tidy(); err != nil {
 			t.Fatal(err)
 		}
-		if live := len(want) / 2; f.all-f.left != live {
-			t.Fatalf("batch %d: %d entries less %d evicted, want %d", i, f.all, f.left, live)
+		if live := len(want) / 2; f.evicted.all-f.evicted.left != live {
+			t.Fatalf("batch %d: %d entries less %d evicted, want %d", i, f.evicted.all, f.evicted.left, live)
 		}
 		if i%20 > 0 {
 			continue
@@ -143,8 +143,8 @@ func TestEvictionsAsModel(t *testing.T) {
 			t.Fatalf("batch %d: %d records, want %d; %+v", i, len(got), len(want), f.report)
 		}
 		tidyUp(t, f)
-		if f.sweepDue() {
-			t.Errorf("batch %d: %d of %d entries are evicted and not swept", i, f.left, f.all)
+		if f.evicted.sweepDue() {
+			t.Errorf("batch %d: %d of %d entries are evicted and not swept", i, f.evicted.left, f.evicted.all)
 		}
 	}
 	f.Close()

@@ -20,13 +20,13 @@
 // More files may lie beside that of a store at path, and belong to it: a backup or a move takes them along.
 //
 //	path.purged        purges that bbolt could not write, as on a full disk; see journal.go. Otherwise empty space, taken in advance
-//	path.compacting    the copy that a compaction is writing; see compact.go
+//	path.compacting    the copy that Open makes of a file that is mostly free; see compact.go
 //	path.damaged-TIME  a file that was moved aside. The next purge removes it
-//	path.graph         saved indexes, see sidecar.go; path.graph.new while they are written. Any purge removes them
 //
 // Where the file is moved away while it is in use, what takes its place is left alone: it may be the store of another process.
 //
-// What a purge has deleted is overwritten after it, and a file that is mostly free becomes shorter; see tidy.go.
+// What a purge has deleted is overwritten after it, see tidy.go, and a file that is mostly free becomes shorter when it is opened. Earlier
+// versions kept indexes in path.graph, which named what they were made from; Open removes it.
 package file
 
 import (
@@ -50,18 +50,18 @@ var ErrForeign = errors.New("not a file of this program")
 
 // File is a store.Backing in one file.
 type File struct {
-	db      *bbolt.DB // nil for a damaged file that cannot be moved aside
-	held    *os.File  // the file that db has open
+	db      *bbolt.DB   // nil for a damaged file that cannot be moved aside
+	held    *os.File    // the file that db has open
+	is      os.FileInfo // of it, to recognise it by
 	options bbolt.Options
 	report  store.Report
 	dead    tombstones // as the file has them
-	evictions
+	evicted evictions
 	batches batchWriter
 	bad     []badRecord // what Load left out: the first Write deletes it
 	broken  error       // after a panic in bbolt: its locks may never be released
 	journal journal
 	tidy    tidying
-	sidecar
 }
 
 // badRecord is where a record lies that Load left out. Its key may be damaged, too.
@@ -108,7 +108,7 @@ func (f *File) loadBuckets(tx *bbolt.Tx, fn func(store.Record) error) error {
 }
 
 func (f *File) loadOne(k store.Kind, key, value []byte, fn func(store.Record) error) error {
-	if len(key) == 8 && (f.ofEvicted(k, idOf(key)) || k == store.KindEntry && f.journal.has(idOf(key))) {
+	if len(key) == 8 && (f.evicted.holds(k, idOf(key)) || k == store.KindEntry && f.journal.has(idOf(key))) {
 		return nil
 	}
 	body, err := readRecord(k, key, value)
@@ -121,7 +121,7 @@ func (f *File) loadOne(k store.Kind, key, value []byte, fn func(store.Record) er
 		return nil
 	}
 	if k == store.KindEntry {
-		f.found(idOf(key), len(body))
+		f.evicted.found(idOf(key), len(body))
 	}
 	f.report.Kept++
 	return fn(store.Record{Kind: k, ID: idOf(key), Body: body})
@@ -137,8 +137,8 @@ func (f *File) Write(b *store.Batch) error {
 	}
 	err := f.commit(b)
 	if err != nil && f.broken == nil && b.Purged && f.inPlace() == nil && f.journal.add(purgedIn(b)) == nil {
-		_ = f.tidy.removeCopies(&f.sidecar) // otherwise Tidy tries again
-		return nil                          // bbolt deletes them later: see Tidy, which reports why it could not
+		f.tidy.removeAsides(f.report.Name)
+		return nil // bbolt deletes them later: see Tidy, which reports why it could not
 	}
 	if err != nil {
 		return fmt.Errorf("write %s: %w", f.report.Name, cause(f.report.Name, err))
@@ -160,9 +160,7 @@ func (f *File) commit(b *store.Batch) error {
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	var p plan
 	err := f.update(func(tx *bbolt.Tx) error {
-		if p = planOf(f, b); p.Purged {
-			_ = f.sidecar.remove() // a kill after the commit must not leave it; on an error committed tries again
-		}
+		p = f.plan(b)
 		if err := f.deleteBad(tx); err != nil {
 			return err
 		}
@@ -174,9 +172,8 @@ func (f *File) commit(b *store.Batch) error {
 	if err != nil {
 		return err
 	}
-	f.also(p.Batch, p.own())
 	maps.Copy(f.dead, p.dead)
-	f.done(&p)
+	f.evicted.done(&p)
 	f.bad = nil
 	f.journal.empty()
 	f.committed(p.Batch)
@@ -254,6 +251,18 @@ func bucketFor(tx *bbolt.Tx, k store.Kind) (*bbolt.Bucket, error) {
 	return b, err
 }
 
+// errMoved says that the path of the store names no file, or another one than this process has open. That may be the store of another
+// process, which nothing of this one must touch.
+var errMoved = errors.New("the file was moved away while it was in use")
+
+// inPlace returns errMoved unless the path still names the store's file.
+func (f *File) inPlace() error {
+	if named, err := os.Stat(f.report.Name); err != nil || !os.SameFile(f.is, named) {
+		return errMoved
+	}
+	return nil
+}
+
 func known(k store.Kind) bool {
 	return k == kindTombstones || k == kindEvicted || k > 0 && int(k) <= len(store.Kinds())
 }
@@ -272,9 +281,8 @@ func (f *File) Close() error {
 		return nil
 	}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
-	f.abandon()
 	var err error
-	for len(f.urgent) > 0 && err == nil {
+	for len(f.evicted.urgent) > 0 && err == nil {
 		err = f.sweep()
 	}
 	for f.tidy.purged && err == nil {

@@ -32,7 +32,7 @@ func open(path string, o bbolt.Options) (*File, error) {
 		o.OpenFile = os.OpenFile
 	}
 	path = linked(path)
-	f := &File{report: store.Report{Name: path}, options: o, sidecar: sidecar{store: path}}
+	f := &File{report: store.Report{Name: path}, options: o}
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
 	err := f.openOrSetAside(path, o)
 	if _, missing := os.Stat(path); isReadOnly(err) && missing == nil {
@@ -111,7 +111,7 @@ func (f *File) openChecked(path string, o bbolt.Options) (held *os.File, err err
 	}
 	f.dead = tombstones{}
 	maps.Copy(f.dead, own[kindTombstones])
-	f.opened(own[kindEvicted], f.dead)
+	f.evicted.opened(own[kindEvicted], f.dead)
 	if err == nil {
 		f.journal, err = readJournal(path)
 	}
@@ -124,15 +124,15 @@ func (f *File) openChecked(path string, o bbolt.Options) (held *os.File, err err
 		return held, err
 	}
 	f.held = held
-	f.tidy = tidying{above: compactAbove, step: compactBytes, scrubbing: true} // of what a kill may have left
+	f.tidy.scrubbing = true // what a kill may have left
 	if err := makeBuckets(f.db); err != nil {
 		return held, err
 	}
 	f.measure()
-	if left, err := compactPath(path); err == nil {
-		_ = os.Remove(left) // of a compaction that did not end
+	for _, left := range []string{compactMark, ".graph", ".graph.new"} {
+		_ = os.Remove(path + left)
 	}
-	_ = os.Remove(path + newSidecarMark)
+	f.tidy.failed = f.compact()
 	return held, nil
 }
 

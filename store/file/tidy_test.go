@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"strings"
@@ -158,76 +157,47 @@ func copyFolder(t testing.TB, from, to string) {
 	}
 }
 
-// TestCompact: a file that is mostly free becomes small, through a link too, keeps its mode and its lock, and has the same records,
-// those written meanwhile among them. A kill after any step of it leaves a whole file, and the next start removes the unfinished one.
+// TestCompact: a file that is mostly free becomes small when it is opened, through a link too, keeps its mode and its lock, and has the
+// same records. The unfinished copy of a kill goes, and so do the indexes that earlier versions kept beside the file.
 func TestCompact(t *testing.T) {
 	dir := t.TempDir()
-	path := filepath.Join(dir, "r.db")
-	if err := os.MkdirAll(filepath.Join(dir, "real"), 0o700); err != nil {
+	path, real := filepath.Join(dir, "r.db"), filepath.Join(dir, "real", "r.db")
+	if err := os.MkdirAll(filepath.Dir(real), 0o700); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Symlink(filepath.Join("real", "r.db"), path); err != nil {
 		t.Skip("no links here: ", err)
 	}
 	f, _ := openLoad(t, path)
-	f.tidy.above, f.tidy.step = 64<<10, 8<<10
 	f.held.Chmod(0o640)
-	write(t, f, written(1, 100, 20_000), &store.Batch{Put: []store.Record{{Kind: store.KindSecret, Body: []byte("secret")}}})
-	b := purged(1, 90)
-	b.Purged = false // the work of a scrub is not in question here
-	write(t, f, b)
+	write(t, f, written(1, 1000, 20_000), &store.Batch{Put: []store.Record{{Kind: store.KindSecret, Body: []byte("secret")}}})
+	write(t, f, purged(1, 990))
+	want := recordsOf(t, f)
+	f.Close()
 	before, _ := f.Space()
-	rng := rand.New(rand.NewPCG(1, 1))
-	steps, id := 0, uint64(100)
-	for more := true; more; steps++ {
-		var err error
-		if more, err = f.Tidy(); err != nil {
-			t.Fatal(err)
+	for _, left := range []string{compactMark, ".graph"} {
+		os.WriteFile(real+left, []byte("left behind"), 0o600)
+	}
+	for range 2 {
+		var got map[name]string
+		if f, got = openLoad(t, path); !maps.Equal(got, want) || f.tidy.failed != nil {
+			t.Errorf("%d records, want %d: %v", len(got), len(want), f.tidy.failed)
 		}
-		if steps%2 == 0 && id < 110 { // the state that counts is that of both files
-			id++
-			write(t, f, written(id, id+1, rng.IntN(3000)), purged(90+(id-100)/2, 91+(id-100)/2), written(99, 100, int(id)))
-		}
-		checkKilled(t, f, filepath.Join(dir, "real"))
-		if steps%20 != 10 {
-			continue
+		after, _ := f.Space()
+		info, _ := os.Stat(path)
+		if canReplace && after > before/4 || info.Size() != after || info.Mode().Perm() != 0o640 {
+			t.Errorf("%d bytes of %d, mode %v", info.Size(), before, info.Mode())
 		}
 		if _, err := Open(path); !errors.Is(err, store.ErrLocked) {
-			t.Errorf("step %d: another process can open the file: %v", steps, err)
+			t.Errorf("another process can open the file: %v", err)
 		}
-	}
-	after, free := f.Space()
-	info, _ := os.Stat(path)
-	t.Logf("measured: %d KiB before, %d KiB after, %d KiB of them free, in %d steps", before>>10, after>>10, free>>10, steps)
-	if after > before/4 || info.Size() != after || info.Mode().Perm() != 0o640 {
-		t.Errorf("%d bytes of %d, mode %v", info.Size(), before, info.Mode())
+		write(t, f, written(990, 991, 20_000))
+		if f.Close(); readable(t, filepath.Dir(real), "left behind") > 0 {
+			t.Error("what was left beside the file is still there")
+		}
 	}
 	if link, err := os.Readlink(path); err != nil || link != filepath.Join("real", "r.db") {
 		t.Errorf("the link is gone: %v", err)
-	}
-	if _, err := os.Stat(filepath.Join(dir, "real", "r.db"+compactMark)); err == nil {
-		t.Error("the unfinished copy is still there")
-	}
-	for n := uint64(91); n < 95; n++ {
-		if n := readable(t, filepath.Join(dir, "real"), fmt.Sprint(canary, n, "x")); n > 0 {
-			t.Errorf("an entry that was purged during the compaction is readable %d times", n)
-		}
-	}
-	f.Close()
-}
-
-// checkKilled opens a copy of the folder, as a kill at this moment would leave it, and compares.
-func checkKilled(t *testing.T, f *File, dir string) {
-	t.Helper()
-	next := t.TempDir()
-	copyFolder(t, dir, next)
-	g, got := openLoad(t, filepath.Join(next, "r.db"))
-	defer g.Close()
-	if want := recordsOf(t, f); !maps.Equal(got, want) || g.report.Aside != "" || g.report.Skipped > 0 {
-		t.Fatalf("%d records after a kill, want %d, %+v", len(got), len(want), g.report)
-	}
-	if _, err := os.Stat(filepath.Join(next, "r.db"+compactMark)); err == nil {
-		t.Error("the next start leaves an unfinished copy")
 	}
 }
 
@@ -283,69 +253,76 @@ func TestLinkedStore(t *testing.T) {
 	}
 }
 
-// TestMovedAway: a store that is moved away while it is in use leaves alone what takes its place: its compaction does not replace it, and
-// a purge does not write to its journal.
+// TestMovedAway: a store that is moved away while it is in use leaves alone what takes its place: a purge does not write to its journal.
 func TestMovedAway(t *testing.T) {
-	for name, move := range map[string]func(f *File, path string){
-		"before the compaction": func(f *File, path string) { os.Rename(path, path+".old") },
-		"within it": func(f *File, path string) {
-			for f.tidy.copy == nil {
-				f.Tidy()
-			}
-			os.Rename(path, path+".old")
-		},
-	} {
-		path := filepath.Join(t.TempDir(), "r.db")
-		f, _ := openLoad(t, path)
-		defer f.Close()
-		f.tidy.above, f.tidy.step = 1<<16, 1<<10
-		write(t, f, written(1, 200, 3000), purged(1, 190))
-		for f.tidy.scrubbing {
-			f.Tidy()
-		}
-		move(f, path)
-		other, _ := openLoad(t, path)
-		write(t, other, written(1, 50, 100))
-		want := recordsOf(t, other)
-		for more := true; more; {
-			more, _ = f.Tidy()
-		}
-		f.db.Close()
-		f.Write(purged(190, 200))
-		other.Close()
-		if other, _ = openLoad(t, path); !maps.Equal(recordsOf(t, other), want) || other.report.Aside != "" || len(other.journal.ids) > 0 {
-			t.Errorf("%s: %d records, want %d; %v in the journal", name, len(recordsOf(t, other)), len(want), other.journal.ids)
-		}
-		other.Close()
+	path := filepath.Join(t.TempDir(), "r.db")
+	f, _ := openLoad(t, path)
+	defer f.Close()
+	write(t, f, written(1, 200, 3000), purged(1, 190))
+	os.Rename(path, path+".old")
+	other, _ := openLoad(t, path)
+	write(t, other, written(1, 50, 100))
+	want := recordsOf(t, other)
+	tidyUp(t, f)
+	f.db.Close()
+	if err := f.Write(purged(190, 200)); err == nil {
+		t.Error("a purge that nothing has written is confirmed")
+	}
+	other.Close()
+	other, got := openLoad(t, path)
+	defer other.Close()
+	if !maps.Equal(got, want) || other.report.Aside != "" || len(other.journal.ids) > 0 {
+		t.Errorf("%d records, want %d; %v in the journal", len(got), len(want), other.journal.ids)
 	}
 }
 
-// TestCompactWithoutRoom: a compaction for which there is no room leaves the file as it is, and nothing else.
+// TestCompactWithoutRoom: a file for whose copy there is no room is opened as it is, and the fault is reported once.
 func TestCompactWithoutRoom(t *testing.T) {
 	dir := t.TempDir()
-	f, _ := openLoad(t, filepath.Join(dir, "r.db"))
+	path := filepath.Join(dir, "r.db")
+	f, _ := openLoad(t, path)
+	write(t, f, written(1, 1000, 20_000), purged(1, 980))
+	want := recordsOf(t, f)
+	f.Close()
+	f, err := open(path, bbolt.Options{MaxSize: 64 << 10})
+	if err != nil {
+		t.Fatal(err)
+	}
 	defer f.Close()
-	f.tidy.above = 64 << 10
-	write(t, f, written(1, 100, 20_000), purged(1, 80))
-	f.options.MaxSize = 64 << 10
-	var fault error
-	for range 100 {
-		if _, err := f.Tidy(); err != nil {
-			fault = err
+	for range 2 {
+		if _, err := f.Tidy(); (err != nil) != (canReplace && want != nil) {
+			t.Errorf("fault %v", err)
 		}
+		if got := recordsOf(t, f); want != nil && !maps.Equal(got, want) {
+			t.Errorf("%d records, want %d", len(got), len(want))
+		}
+		want = nil
 	}
-	if fault == nil {
-		t.Fatal("no fault")
-	}
-	if _, err := os.Stat(filepath.Join(dir, "r.db"+compactMark)); err == nil {
+	if _, err := os.Stat(path + compactMark); err == nil {
 		t.Error("the unfinished copy is still there")
 	}
-	if got := recordsOf(t, f); len(got) != 20 {
-		t.Errorf("%d records", len(got))
+}
+
+// TestTidyWithoutRemoval: where copies that were set aside cannot be looked for, what was purged from the file becomes unreadable all the same.
+func TestTidyWithoutRemoval(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "here")
+	os.Mkdir(dir, 0o700)
+	f, _ := openLoad(t, filepath.Join(dir, "r.db"))
+	defer f.Close()
+	write(t, f, written(0, 60, 3000), evicted(0, 10))
+	if err := os.Rename(dir, dir+".moved"); err != nil {
+		t.Skip(err)
 	}
-	write(t, f, written(200, 201, 10))
-	if n := readable(t, dir, fmt.Sprint(canary, 10)); n > 0 {
-		t.Errorf("what was purged is readable %d times", n)
+	write(t, f, purged(10, 60))
+	faults := 0
+	for range 200 {
+		if _, err := f.Tidy(); err != nil {
+			faults++
+		}
+	}
+	data, err := os.ReadFile(filepath.Join(dir+".moved", "r.db"))
+	if n := bytes.Count(data, []byte(canary)); n > 0 || faults == 0 || err != nil {
+		t.Errorf("readable %d times after %d faults, %v", n, faults, err)
 	}
 }
 

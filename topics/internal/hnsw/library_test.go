@@ -15,7 +15,23 @@ import (
 	library "github.com/coder/hnsw"
 )
 
-func init() { library.RegisterDistanceFunc(DistanceName, libraryDistance) }
+// exported is a graph of n nodes with tombstones, and its written form, which leaves these out.
+func exported(t testing.TB, n int) (m *model, written []byte) {
+	m = &model{graph: New(1), stored: map[uint64]Sketch{}, nodes: map[uint64]Node{}}
+	for i, s := range cloud(rand.New(rand.NewSource(7)), n) {
+		m.insert(uint64(i)+1, s, nil)
+	}
+	for key := uint64(5); key < uint64(n); key += 50 {
+		m.kill(key)
+	}
+	var b bytes.Buffer
+	if err := export(bufio.NewWriter(&b), m.graph, alive(m.graph)); err != nil {
+		t.Fatal(err)
+	}
+	return m, b.Bytes()
+}
+
+func init() { library.RegisterDistanceFunc(distanceName, libraryDistance) }
 
 // libraryDistance is the distance of two sketches that the library has as vectors.
 func libraryDistance(a, b []float32) float32 {
@@ -43,10 +59,10 @@ func imported(t testing.TB, written []byte) *library.Graph[uint32] {
 	return g
 }
 
-// TestLibraryImports: coder/hnsw reads what Export writes, and finds the nearest by it.
+// TestLibraryImports: coder/hnsw reads what export writes, and finds the nearest by it.
 func TestLibraryImports(t *testing.T) {
-	m, written, _ := exported(t, 800)
-	g, nodes := imported(t, written), m.graph.Nodes(nil)
+	m, written := exported(t, 800)
+	g, nodes := imported(t, written), alive(m.graph)
 	if g.Len() != len(m.stored) {
 		t.Fatalf("the library has %d nodes, want %d", g.Len(), len(m.stored))
 	}
@@ -74,7 +90,7 @@ func TestLibraryImports(t *testing.T) {
 // BenchmarkLibrary searches one graph by Search and by the library, whose number of neighbours is what it may visit. The library's search
 // is the slower one at equal recall: this is why the program uses its form of a graph, and not its search.
 func BenchmarkLibrary(b *testing.B) {
-	m, written, _ := exported(b, 20_000)
+	m, written := exported(b, 20_000)
 	g := imported(b, written)
 	queries, nearest := benchQueries(m, 200)
 	for _, one := range []struct {
@@ -104,7 +120,7 @@ func BenchmarkLibrary(b *testing.B) {
 func benchQueries(m *model, n int) (queries []Sketch, nearest []int) {
 	rng := rand.New(rand.NewSource(2))
 	for range n {
-		q, best := nearTo(rng, m.stored[m.graph.Key(m.graph.Nodes(nil)[rng.Intn(len(m.stored))])], 60), Bits
+		q, best := nearTo(rng, m.stored[m.graph.Key(alive(m.graph)[rng.Intn(len(m.stored))])], 60), Bits
 		for _, s := range m.stored {
 			best = min(best, q.Distance(&s))
 		}
