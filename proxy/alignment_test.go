@@ -12,7 +12,7 @@ import (
 	"testing"
 
 	"reprise/internal/enginesim"
-	chatapi "reprise/proxy/api/chat"
+	"reprise/proxy/api/openai"
 	"reprise/proxy/canon"
 	"reprise/proxy/observe/align"
 	"reprise/proxy/upstream/prefix"
@@ -174,11 +174,11 @@ func TestFormNamesPrefixes(t *testing.T) {
 	for _, level := range []align.Level{align.C0, align.C2, align.C3} {
 		r := newRig(t, canonicalAt(level), func(o *Options) { o.Routing.Seed, o.Hints.Affinity, o.Upstreams[0].Dialect = 1, true, "openai" })
 		body := []byte(system("a"))
-		parsed, err := chatapi.Family.Parse(body, canon.Identity{})
+		parsed, err := openai.Chat.Parse(body, canon.Identity{})
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := r.hints.chain(&query{reading: reading{Request: parsed}, s: r.Server, family: &chatapi.Family, body: body})
+		c := r.hints.chain(&query{reading: reading{Request: parsed}, s: r.Server, family: &openai.Chat, body: body})
 		if other, twice := blocks[c.Scaffold]; twice {
 			t.Errorf("%s names a prefix as %s does", level, other)
 		}

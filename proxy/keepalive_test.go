@@ -9,8 +9,8 @@ import (
 	"testing/synctest"
 	"time"
 
-	chatapi "reprise/proxy/api/chat"
-	"reprise/proxy/api/messages"
+	"reprise/proxy/api/anthropic"
+	"reprise/proxy/api/openai"
 )
 
 // TestKeepalive: comments come while nothing else does, before the beginning of a stream and between its events, never inside one, and
@@ -91,7 +91,7 @@ func TestKeepalive(t *testing.T) {
 					awaitStream(w)
 				}
 				tc.answer(w)
-			}, &chatapi.Family)(got, httptest.NewRequest("POST", "/", nil))
+			}, &openai.Chat)(got, httptest.NewRequest("POST", "/", nil))
 			time.Sleep(time.Minute) // nothing comes after the end
 			if text := strings.ReplaceAll(got.Body.String(), comment, "*"); text != tc.want || got.Code != tc.status {
 				t.Errorf("%s: %d %q, want %d %q", tc.name, got.Code, text, tc.status, tc.want)
@@ -115,7 +115,7 @@ func TestLateErrorOfMessages(t *testing.T) {
 		{200, "<html>", strings.NewReplacer("rate_limit_error", "api_error", "429", "200").Replace(inWords)},
 		{200, `{"type": "message"}`, "data: {\"type\":\"message\"}\n\n"},
 	} {
-		if got := string(asEvent(&messages.Family, c.status, []byte(c.body))); got != c.want {
+		if got := string(asEvent(&anthropic.Messages, c.status, []byte(c.body))); got != c.want {
 			t.Errorf("%d %s: %q, want %q", c.status, c.body, got, c.want)
 		}
 	}
@@ -136,7 +136,7 @@ func TestKeepaliveAfterACut(t *testing.T) {
 			w.WriteHeader(500)
 			io.WriteString(w, `{"error":1}`)
 			panic(http.ErrAbortHandler)
-		}, &chatapi.Family)(got, httptest.NewRequest("POST", "/", nil))
+		}, &openai.Chat)(got, httptest.NewRequest("POST", "/", nil))
 	})
 }
 

@@ -11,7 +11,7 @@ import (
 
 	"reprise/internal/enginesim"
 	"reprise/proxy/answer"
-	"reprise/proxy/api/messages"
+	"reprise/proxy/api/anthropic"
 )
 
 // message is the body of a request of Anthropic's API with one user message; more are members such as `"stream":true`.
@@ -203,7 +203,7 @@ func TestMessagesLoop(t *testing.T) {
 				hits++
 			}
 			if stream {
-				z, err := answer.Freeze(messages.Family.Answers, "text/event-stream", []byte(got.body))
+				z, err := answer.Freeze(anthropic.Messages.Answers, "text/event-stream", []byte(got.body))
 				if err != nil {
 					t.Fatal(err)
 				}

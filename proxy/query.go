@@ -101,7 +101,7 @@ func parse(family *api.Family, body []byte, identity canon.Identity, team string
 func (q *query) forwarded() ([]byte, error) {
 	body := q.body
 	if q.OwnCache {
-		body = rawjson.AppendEdited(make([]byte, 0, len(body)), gjson.Parse(rawjson.View(body)), rawjson.Remove("cache"))
+		body = rawjson.Bytes(rawjson.Edited(gjson.Parse(rawjson.View(body)), rawjson.Remove("cache")))
 	}
 	body = q.family.OriginalBody(body)
 	if unsafe.SliceData(body) != unsafe.SliceData(q.body) && !q.charge(len(body)) {

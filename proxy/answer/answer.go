@@ -42,20 +42,30 @@ const (
 // Form is how the answers of one API are read and written.
 type Form struct {
 	// Code is the API's number in stored answers. It never changes, and no other API gets it.
-	Code byte
-	// Judge returns the verdict on a finished answer that is not an error: its text, and the reason not to keep it, if any. Usage is that of
-	// the member "usage" where Judge leaves it out.
-	Judge func(answer gjson.Result) Verdict
-	// Links marks the ids that link parts of one conversation in the member name, with value v, of a finished answer, in the order of
-	// their places, as [SlotLink]. nil: answers have none.
-	Links func(m *Marker, name string, v gjson.Result)
-	// NewLink appends the id that a replay with this nonce has in the place of such an id, which is [IsLink]; [AppendLink] or
-	// what a later request may name at the upstream. nil: they stay as they are.
-	NewLink func(dst []byte, nonce [12]byte, original string) []byte
+	Code  byte
+	Judge Judger
+	// Links finds the ids that link parts of one conversation; nil: answers have none.
+	Links Linker
 	// Streams is nil where answers are never streamed. Such an answer is replayed as an object whatever the client asks for.
 	Streams Streams
 	// Lines: a stream is a line of JSON for each event, without the fields of an event stream.
 	Lines bool
+}
+
+// Judger reads the finished answers of an API.
+type Judger interface {
+	// Judge returns the verdict on a finished answer that is not an error: its text, and the reason not to keep it, if any. Where Judge
+	// leaves out Usage, the member "usage" counts.
+	Judge(answer gjson.Result) Verdict
+}
+
+// Linker handles the ids that link parts of one conversation, such as the id of a call of a tool.
+type Linker interface {
+	// MarkLinks marks the ids in the member name, with value v, of a finished answer as [SlotLink], in the order of their places.
+	MarkLinks(m *Marker, name string, v gjson.Result)
+	// NewLink appends the id that a replay with this nonce has in the place of original, which is [IsLink]: that of [AppendLink], or
+	// one that a later request may name at the upstream.
+	NewLink(dst []byte, nonce [12]byte, original string) []byte
 }
 
 // Streams is how an API streams its answers.
@@ -63,17 +73,13 @@ type Streams interface {
 	// Merger returns what joins the events of one stream to the object that a client without stream would have got.
 	Merger() Merger
 	// Render returns the stream, with its usage, of a client that would have got the object without. No line feed stands
-	// between the tokens of the object. It is nil where the stream would be larger than MostRendered of the object: each
-	// event repeats some members, and an answer made for it would become gigabytes.
+	// between the tokens of the object. It is nil where the stream would be out of proportion; see [Script].
 	Render(object gjson.Result) []byte
 	// Mark marks what a replay rewrites in the object of one event.
 	Mark(m *Marker, event gjson.Result)
-	// Ended reports whether a stream, cut anywhere, holds its terminal event.
+	// Ended reports whether a stream, cut anywhere, contains its terminal event.
 	Ended(stream []byte) bool
 }
-
-// MostRendered is how large the stream of an object may be. Those that APIs send are some eight times as large.
-func MostRendered(object gjson.Result) int { return 64<<10 + 32*len(object.Raw) }
 
 // Ended reports whether the beginning of an answer is known to be all of it: a stream with its terminal event.
 func (f *Form) Ended(body []byte) bool { return f.Streams != nil && f.Streams.Ended(body) }

@@ -90,7 +90,7 @@ func TestEvents(t *testing.T) {
 
 // Wherever the stream is cut in two, the events are the same.
 func TestEventsSplitAnywhere(t *testing.T) {
-	streams, err := filepath.Glob("../api/*/testdata/answers/*.sse")
+	streams, err := filepath.Glob("../api/*/testdata/*/answers/*.sse")
 	if err != nil || len(streams) == 0 {
 		t.Fatalf("no recorded streams: %v", err)
 	}

@@ -30,7 +30,7 @@ type fixture struct {
 func fixtures(t testing.TB) (all []fixture) {
 	t.Helper()
 	for _, f := range registry.APIs.Families() {
-		for _, a := range apitest.Answers(t, filepath.Join("../api", f.Name)) {
+		for _, a := range apitest.Answers(t, filepath.Join("../api/*/testdata", f.Name)) {
 			all = append(all, fixture{f, a})
 		}
 	}

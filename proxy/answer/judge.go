@@ -63,7 +63,7 @@ func (f *Form) verdict(r gjson.Result, err error) Verdict {
 	if isError(of[:3]) {
 		return Verdict{Reason: ReasonError, Usage: usage}
 	}
-	v := f.Judge(r)
+	v := f.Judge.Judge(r)
 	v.Keep = v.Reason == ""
 	if v.Usage == (Usage{}) {
 		v.Usage = usage

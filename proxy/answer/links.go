@@ -85,7 +85,7 @@ const mostMade = 32
 
 // of returns the new id, in quotes, of one in quotes; nil where it stays.
 func (l *links) of(original []byte) []byte {
-	if l.nonce == ([12]byte{}) || l.form.NewLink == nil {
+	if l.nonce == ([12]byte{}) || l.form.Links == nil {
 		return nil
 	}
 	for i := range l.made {
@@ -98,7 +98,7 @@ func (l *links) of(original []byte) []byte {
 		return nil
 	}
 	var room [2 * maxLink]byte
-	made := string(append(l.form.NewLink(append(room[:0], '"'), l.nonce, name), '"'))
+	made := string(append(l.form.Links.NewLink(append(room[:0], '"'), l.nonce, name), '"'))
 	if len(l.made) < mostMade {
 		l.made = append(l.made, madeLink{string(original), made})
 	}

@@ -52,8 +52,8 @@ func (m *Marker) event(ev Event, at int) {
 	}
 }
 
-// Object marks ids and times among the members of r, a finished answer, and what links marks in them, which may be nil.
-func (m *Marker) Object(r gjson.Result, links func(m *Marker, name string, v gjson.Result)) {
+// Object marks ids and times among the members of r, a finished answer, and the links in them; links may be nil.
+func (m *Marker) Object(r gjson.Result, links Linker) {
 	r.ForEach(func(k, v gjson.Result) bool {
 		switch {
 		case k.Str == "id" && v.Type == gjson.String:
@@ -61,7 +61,7 @@ func (m *Marker) Object(r gjson.Result, links func(m *Marker, name string, v gjs
 		case (k.Str == "created" || k.Str == "created_at" || k.Str == "completed_at") && v.Type == gjson.Number:
 			m.Value(v, SlotCreated)
 		case links != nil:
-			links(m, k.Str, v)
+			links.MarkLinks(m, k.Str, v)
 		}
 		return true
 	})

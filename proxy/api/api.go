@@ -1,22 +1,24 @@
-// Package api is what is particular to each API that is cached, one package per API below it.
+// Package api describes the APIs that are cached. The packages below it have those of one provider each: openai, anthropic, ollama.
 //
 // To add an API, write a package that exports its [Family] and list it in package registry; nothing else changes. The
-// [Family] names the API's path and holds
+// [Family] names the API's path and has
 //
 //   - [canon.Rules]: how a request is read. Where is the conversation, which fields are known, what makes the answer
-//     uncacheable, and how a message is read ([canon.Messages]). Read calls one of [canon.Reader.Messages],
-//     [canon.Reader.UserMessage] and [canon.Reader.Whole]; keys, turns, prompt and segments follow.
-//   - [answer.Form]: how an answer is read. What must be in it to be kept, and, for APIs with streams, how a stream becomes
-//     an object and an object a stream ([answer.Streams]).
-//   - the ids of replays, and the shape of errors. Where a conversation has ids that only link its parts, Links names their places
-//     in requests ([canon.Link]), and Links and NewLink of the form those in answers.
+//     uncacheable, how a conversation is read ([canon.Conversation]) and, where it is a list, its messages ([canon.Messages]). Keys, turns,
+//     prompt and segments follow.
+//   - [answer.Form]: how an answer is read. What it must contain to be kept ([answer.Judger]), and, for APIs with streams, how a stream
+//     becomes an object and an object a stream ([answer.Streams]).
+//   - the ids of replays, and the shape of errors. Where a conversation has ids that only link its parts, Links of the rules name their
+//     places in requests ([canon.Link]), and Links of the form find them in answers ([answer.Linker]).
 //
-// What several APIs share is in package canon (the strict scan, the canonical encoding, the chain of keys), in package
-// answer (events, slots, the stored form) and its packages merge and rawjson; what the two APIs with choices share is in
-// internal/choices. Put recorded requests and answers into the new package's testdata and call apitest.Run in its test.
+// What several APIs share is in package canon (the strict scan, the canonical encoding, the chain of keys) and in package
+// answer (events, slots, the stored form) and its packages merge and rawjson. Put recorded requests and answers into testdata/NAME of the
+// new package, NAME being that of the Family, and call apitest.Run in its test.
 package api
 
 import (
+	"cmp"
+	"encoding/hex"
 	"net/http"
 	"strings"
 
@@ -38,29 +40,46 @@ type Family struct {
 
 	// UsageOption: streams hold their usage only if the request sets stream_options.include_usage.
 	UsageOption bool
-	// NewID returns the id of a replay, which looks like the API's own: two clients must not see the same id. random is
-	// fresh for every replay, original is the upstream's id. nil: answers have no id.
-	NewID func(random [12]byte, original string) string
+	// ID is the shape of the ids of replays; the zero value where answers have no id, or Handles makes them.
+	ID ReplayID
 	// Handles is nil unless a later request may name an answer by its id.
 	Handles *Handles
 	// AnyType: the API's own server reads a body as JSON whatever its Content-Type, and its clients rely on it.
 	AnyType bool
-	// ErrorBody renders an error in the API's shape; nil: in OpenAI's.
-	ErrorBody func(e *apierror.Error) []byte
+	// Errors renders errors in the API's shape; nil: they have OpenAI's.
+	Errors Errors
 	// ErrorEvent is the name of the event of an error in a stream, which clients would overlook without it; "": none is needed.
 	ErrorEvent string
 }
 
-// Handles is how requests name earlier answers. The upstream has only its own ids, so that of a replay is replaced by
+// ReplayID is the shape of the ids of replays, which look like the API's own: two clients must not see the same id.
+type ReplayID struct {
+	Prefix string
+	Digits int // hexadecimal digits of a random number behind Prefix, at most 24; 0: 24
+}
+
+// Errors renders errors in the shape of an API.
+type Errors interface {
+	ErrorBody(e *apierror.Error) []byte
+}
+
+// Handles is how requests name earlier answers. The upstream has only its own ids, so the id of a replay is replaced by
 // the original before a request is forwarded.
 type Handles struct {
-	// Field is the member of a request that names an answer. The path may do so too, as its first segment below that of the
+	// Field is the member of a request that names an answer. The path may do so too, as its first segment below the path of the
 	// endpoint: /v1/responses/{id}/input_items.
 	Field string
-	// Original returns the upstream's id for the id of a replay; false for any other id.
-	Original func(id string) (string, bool)
-	// Mark is in every id of a part of a replay for which the upstream has another one, [canon.Rules.Original].
+	// IDs makes the ids of replays, and finds the originals in them.
+	IDs ReplayIDs
+	// Mark is in every id of a part of a replay for which the upstream has another one; see [canon.Rules.Originals].
 	Mark string
+}
+
+// ReplayIDs makes ids for replays that carry the upstream's own id.
+type ReplayIDs interface {
+	canon.Originals
+	// New returns an id for a replay of the answer with the id original. random is fresh for every replay.
+	New(random [12]byte, original string) string
 }
 
 // Parse reads a request of this API, of which nothing is ignored.
@@ -78,20 +97,25 @@ func (f *Family) WriteError(w http.ResponseWriter, e *apierror.Error) {
 	apierror.WriteBody(w, e, f.Error(e))
 }
 
-// Error is e in the API's shape.
+// Error renders e in the API's shape.
 func (f *Family) Error(e *apierror.Error) []byte {
-	if f.ErrorBody == nil {
+	if f.Errors == nil {
 		return apierror.Body(e)
 	}
-	return f.ErrorBody(e)
+	return f.Errors.ErrorBody(e)
 }
 
-// ReplayID returns an id for a replay, "" where answers have none.
+// ReplayID returns an id for a replay of the answer with the id original, "" where answers have none. random is fresh for every replay.
 func (f *Family) ReplayID(random [12]byte, original string) string {
-	if f.NewID == nil {
+	if f.Handles != nil {
+		return f.Handles.IDs.New(random, original)
+	}
+	if f.ID.Prefix == "" {
 		return ""
 	}
-	return f.NewID(random, original)
+	var few [48]byte
+	id := hex.AppendEncode(append(few[:0], f.ID.Prefix...), random[:])
+	return string(id[:len(f.ID.Prefix)+cmp.Or(f.ID.Digits, 2*len(random))])
 }
 
 // originalPath returns a path with the original id in the place of that of a replay; false where it is not one of this API that names one.
@@ -104,7 +128,7 @@ func (f *Family) originalPath(path string) (string, bool) {
 		return path, false
 	}
 	id, _, _ := strings.Cut(rest, "/")
-	original, ok := f.Handles.Original(id)
+	original, ok := f.Handles.IDs.Original(id)
 	if !ok {
 		return path, false
 	}

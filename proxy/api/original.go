@@ -27,7 +27,7 @@ func (f *Family) originalField(body []byte) []byte {
 	if id.Type != gjson.String {
 		return body
 	}
-	original, ok := f.Handles.Original(id.String())
+	original, ok := f.Handles.IDs.Original(id.String())
 	if !ok {
 		return body
 	}
@@ -40,10 +40,10 @@ func (f *Family) originalField(body []byte) []byte {
 
 // originalLinks puts the original ids of parts of replays into the conversation.
 func (f *Family) originalLinks(body []byte) []byte {
-	if f.Requests.Original == nil || !bytes.Contains(body, []byte(f.Handles.Mark)) {
+	if f.Requests.Originals == nil || !bytes.Contains(body, []byte(f.Handles.Mark)) {
 		return body
 	}
-	r := restored{original: f.Requests.Original, from: map[string]string{}}
+	r := restored{originals: f.Requests.Originals, from: map[string]string{}}
 	elements := gjson.GetBytes(body, f.Requests.Field)
 	if !elements.IsArray() {
 		return body
@@ -61,9 +61,9 @@ func (f *Family) originalLinks(body []byte) []byte {
 
 // restored are the ids of a body that are replaced.
 type restored struct {
-	original func(id string) (string, bool)
-	from     map[string]string // the id by which each original came first
-	edits    []edit
+	originals canon.Originals
+	from      map[string]string // the id by which each original came first
+	edits     []edit
 }
 
 // edit replaces a string of the body.
@@ -88,7 +88,7 @@ func visitLinks(element gjson.Result, at *canon.Link, visit func(id gjson.Result
 
 // own notes an id that is the upstream's own.
 func (r *restored) own(v gjson.Result) {
-	if _, replayed := r.original(v.Str); !replayed {
+	if _, replayed := r.originals.Original(v.Str); !replayed {
 		r.from[v.Str] = v.Str
 	}
 }
@@ -99,7 +99,7 @@ func (r *restored) id(v gjson.Result) {
 	if v.Type != gjson.String {
 		return
 	}
-	original, ok := r.original(v.Str)
+	original, ok := r.originals.Original(v.Str)
 	if !ok {
 		return
 	}

@@ -14,11 +14,9 @@ import (
 
 	"reprise/proxy/answer"
 	"reprise/proxy/api"
-	"reprise/proxy/api/chat"
-	"reprise/proxy/api/completions"
-	"reprise/proxy/api/messages"
-	ollama "reprise/proxy/api/ollama/chat"
-	"reprise/proxy/api/responses"
+	"reprise/proxy/api/anthropic"
+	"reprise/proxy/api/ollama"
+	"reprise/proxy/api/openai"
 )
 
 // TestReadBehindTheEnd: an answer that goes on behind its last event is not kept, because some clients read on; an event that says nothing is
@@ -38,11 +36,11 @@ func TestReadBehindTheEnd(t *testing.T) {
 		kind, body string
 		keep       bool
 	}{
-		{ollama.Family.Answers, "application/x-ndjson", line("a", "false") + line("", "true"), true},
-		{ollama.Family.Answers, "application/x-ndjson", line("a", "false") + line("", "true") + line("b", "false"), false},
-		{messages.Family.Answers, "text/event-stream", message, true},
-		{messages.Family.Answers, "text/event-stream", message + event("ping", "") + "data: [DONE]\n\n", true},
-		{messages.Family.Answers, "text/event-stream", message + event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":"b"}`), false},
+		{ollama.Chat.Answers, "application/x-ndjson", line("a", "false") + line("", "true"), true},
+		{ollama.Chat.Answers, "application/x-ndjson", line("a", "false") + line("", "true") + line("b", "false"), false},
+		{anthropic.Messages.Answers, "text/event-stream", message, true},
+		{anthropic.Messages.Answers, "text/event-stream", message + event("ping", "") + "data: [DONE]\n\n", true},
+		{anthropic.Messages.Answers, "text/event-stream", message + event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":"b"}`), false},
 	} {
 		if v, _, strict := api.Read(tc.form, tc.kind, []byte(tc.body)); v.Keep != tc.keep || strict != tc.keep {
 			t.Errorf("%s: %+v, strict %v", tc.body, v, strict)
@@ -52,7 +50,7 @@ func TestReadBehindTheEnd(t *testing.T) {
 
 // TestReadLikeOneByOne: an answer that is read once has the verdict and the stored form of one whose every event is parsed.
 func TestReadLikeOneByOne(t *testing.T) {
-	forms := []*answer.Form{chat.Family.Answers, completions.Family.Answers, responses.Family.Answers, messages.Family.Answers}
+	forms := []*answer.Form{openai.Chat.Answers, openai.Completions.Answers, openai.Responses.Answers, anthropic.Messages.Answers}
 	rng := rand.New(rand.NewPCG(1, 2))
 	kept, repeated := 0, 0
 	check := func(form *answer.Form, body string) {
@@ -70,7 +68,7 @@ func TestReadLikeOneByOne(t *testing.T) {
 			repeated += strings.Count(body, "data:")
 		}
 	}
-	files, _ := filepath.Glob("*/testdata/answers/*.sse")
+	files, _ := filepath.Glob("*/testdata/*/answers/*.sse")
 	for _, f := range files {
 		body, err := os.ReadFile(f)
 		if err != nil {
@@ -119,7 +117,7 @@ func readOneByOne(form *answer.Form, body []byte) (v answer.Verdict, z *answer.F
 		case last && err == nil && r.Get("type").Str != "ping":
 			return answer.Verdict{Reason: answer.ReasonMalformed}, nil, false
 		case last || err != nil:
-		case ev.Name == "error" || answer.Judge(&answer.Form{Judge: func(gjson.Result) (v answer.Verdict) { return v }}, false, ev.Data).Reason != "":
+		case ev.Name == "error" || answer.Judge(&answer.Form{Judge: keeps{}}, false, ev.Data).Reason != "":
 			err = answer.ErrReported
 		default:
 			last, err = merger.Add(r)
@@ -142,6 +140,11 @@ func readOneByOne(form *answer.Form, body []byte) (v answer.Verdict, z *answer.F
 	}
 	return answer.Judge(form, false, []byte(object.Raw)), z, true
 }
+
+// keeps keeps every answer that is not an error.
+type keeps struct{}
+
+func (keeps) Judge(gjson.Result) (v answer.Verdict) { return v }
 
 // mutated changes a byte or exchanges a piece of a stream with another one.
 func mutated(rng *rand.Rand, body string) string {

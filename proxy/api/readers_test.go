@@ -56,7 +56,7 @@ func strictLines(t *testing.T) (lines []string) {
 			lines = append(lines, flat.String())
 		}
 	}
-	files, _ := filepath.Glob("*/testdata/answers/*")
+	files, _ := filepath.Glob("*/testdata/*/answers/*")
 	for _, f := range files {
 		body, err := os.ReadFile(f)
 		if err != nil {

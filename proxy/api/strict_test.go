@@ -14,7 +14,7 @@ import (
 
 	"reprise/proxy/answer"
 	"reprise/proxy/api"
-	"reprise/proxy/api/chat"
+	"reprise/proxy/api/openai"
 )
 
 func chatAnswer(content string) string {
@@ -27,7 +27,7 @@ func strict(stream bool, body []byte) bool {
 	if stream {
 		contentType = "text/event-stream"
 	}
-	_, _, ok := api.Read(chat.Family.Answers, contentType, body)
+	_, _, ok := api.Read(openai.Chat.Answers, contentType, body)
 	return ok
 }
 
@@ -80,7 +80,7 @@ func TestStrict(t *testing.T) {
 
 // TestRecordedAnswersAreStrict: the recorded answers may be kept, except the stream that cuts a character into two halves.
 func TestRecordedAnswersAreStrict(t *testing.T) {
-	files, _ := filepath.Glob("*/testdata/answers/*")
+	files, _ := filepath.Glob("*/testdata/*/answers/*")
 	n := 0
 	for _, f := range files {
 		ext := filepath.Ext(f)

@@ -126,7 +126,7 @@ var readers = sync.Pool{New: func() any { return new(Reader) }}
 // keepBytes is the most buffer memory that a pooled Reader keeps between requests.
 const keepBytes = 1 << 20
 
-// Reader reads one request. [Rules] call its exported methods, which are valid during [Rules.Read] only. Its buffers are
+// Reader reads one request. [Rules] call its exported methods, which are valid during [Conversation.Read] only. Its buffers are
 // pooled; nothing in a Request points into them.
 type Reader struct {
 	scanner
@@ -175,5 +175,5 @@ func (p *Reader) parse(rules *Rules, r *Request, id Identity, ignore func(model,
 	if err := p.readMembers(); err != nil {
 		return err
 	}
-	return rules.Read(p, p.value(p.convo))
+	return rules.Conversation.Read(p, p.value(p.convo))
 }

@@ -155,8 +155,8 @@ func (l *list) findLink(at *Link, element, i uint32) {
 	}
 	l.links.places = append(l.links.places, v)
 	i, known := l.links.add(l.text(v))
-	if !known && l.Reader.rules.Original != nil {
-		if original, ok := l.Reader.rules.Original(l.links.states[i].word); ok && isLink([]byte(original)) {
+	if !known && l.Reader.rules.Originals != nil {
+		if original, ok := l.Reader.rules.Originals.Original(l.links.states[i].word); ok && isLink([]byte(original)) {
 			sent, _ := l.links.add([]byte(original)) // which may move the states
 			l.links.states[i].original = sent
 		}
@@ -175,10 +175,10 @@ func (l *list) ignored(name string, v, element uint32) bool {
 
 // setOriginal replaces the text of id v by what the upstream gets.
 func (l *list) setOriginal(v uint32) {
-	if l.Reader.rules.Original == nil {
+	if l.Reader.rules.Originals == nil {
 		return
 	}
-	original, ok := l.Reader.rules.Original(string(l.text(v)))
+	original, ok := l.Reader.rules.Originals.Original(string(l.text(v)))
 	if !ok {
 		return
 	}

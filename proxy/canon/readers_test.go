@@ -151,7 +151,7 @@ func seeds(t testing.TB) [][]byte {
 		[]byte("{\"a\":\"\\u0000\\b\\f\\n\\r\\t\\/\\\"\\\\\x7f\xc3\xa9\xe2\x80\xa8\",\"n\":1.0,\"stream\":true,\"temperature\":2e-1} "),
 	}
 	for _, f := range registry.APIs.Families() {
-		list = append(list, apitest.Requests(t, "../api/"+f.Name)...)
+		list = append(list, apitest.Requests(t, "../api/*/testdata/"+f.Name)...)
 	}
 	if len(list) < 10 {
 		t.Fatalf("only %d seeds", len(list))

@@ -1,14 +1,18 @@
 package canon
 
-// uncacheable is why a member of the body forbids keeping its answer; "" when it does not.
+// uncacheable returns why a member of the body forbids keeping its answer; "" when it does not.
 func (p *Reader) uncacheable(name []byte, v uint32) string {
-	if reason := p.commonReason(name, v); reason != "" || p.rules.Uncacheable == nil {
+	reason := p.commonReason(name, v)
+	if reason != "" || !p.given(v) {
 		return reason
 	}
-	return p.rules.Uncacheable(name, p.value(v))
+	if reason = p.rules.Uncacheable[string(name)]; reason == "" && p.rules.Stateless != nil && !p.rules.Stateless[string(name)] {
+		return "unknown-field"
+	}
+	return reason
 }
 
-// commonReason is uncacheable for the members that mean the same in every API: gateways accept those of one API in the
+// commonReason returns the reason for the members that mean the same in every API: gateways accept those of one API in the
 // requests of another. A value of another type than the API's counts as set, because some servers take "2" for 2.
 //
 // Not reasons: best_of, which still gives one answer; an absent store, though the Responses API then stores: clients that

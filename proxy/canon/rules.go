@@ -22,19 +22,34 @@ type Rules struct {
 	ExactOnly []string
 	// Streamed: a request is for a stream unless its member "stream" is false.
 	Streamed bool
-	// Uncacheable returns why member name with value v forbids keeping the answer, "" when it does not. It is called for
-	// members that have no reason common to all APIs. nil: there are no others.
-	Uncacheable func(name []byte, v Value) string
+	// Uncacheable are members of the body that forbid keeping the answer where they are given, each with the reason, beside those common to
+	// all APIs.
+	Uncacheable map[string]string
+	// Stateless are the members of the body that allow keeping the answer; any other that is given forbids it, as unknown-field. nil: all
+	// members allow it.
+	Stateless Names
 	// Links are the places of ids that count by their number; nil: there are none. See [Link].
 	Links []Link
-	// Reference is the type of elements that name parts of the conversation which the upstream has; those without type and role do so too. In a conversation with one, the id of a
-	// result may be that of a call which the body lacks, and all ids count as the upstream gets them. "": there is none.
+	// Reference is the type of elements that name parts of the conversation which the upstream has; elements without type and role do so too.
+	// In a conversation with one, the id of a result may be that of a call which the body lacks, and all ids count as the upstream gets
+	// them. "": there is none.
 	Reference string
-	// Original returns the id that the upstream gets for the id of a replay; false for any other id. nil: it gets ids as they are.
-	Original func(id string) (string, bool)
-	// Read reads the conversation, the zero Value when it is absent, by one of [Reader.Messages], [Reader.UserMessage] and
-	// [Reader.Whole].
-	Read func(r *Reader, conversation Value) *Error
+	// Originals finds the id that the upstream gets for the id of a replay; nil: it gets ids as they are.
+	Originals Originals
+	// Conversation reads the member Field.
+	Conversation Conversation
+}
+
+// Conversation reads the conversations of an API.
+type Conversation interface {
+	// Read reads a conversation, the zero Value when it is absent, by one of [Reader.Messages], [Reader.UserMessage] and [Reader.Whole].
+	Read(r *Reader, conversation Value) *Error
+}
+
+// Originals finds the ids that the upstream knows in the ids that replays have made of them.
+type Originals interface {
+	// Original returns the upstream's id for the id of a replay; false for any other id.
+	Original(id string) (string, bool)
 }
 
 // Messages are the rules for the messages of an API whose conversations are lists.
@@ -48,6 +63,16 @@ type Messages interface {
 	// IsText reports whether a content part of this type is text, in its member "text".
 	IsText(partType []byte) bool
 }
+
+// PlainMessages are the rules for lists of nothing but messages, each with a role of its own, of which all members count.
+type PlainMessages struct{}
+
+var _ Messages = PlainMessages{}
+
+func (PlainMessages) Role(_ *Reader, message Value) (Role, *Error) { return RoleOf(message) }
+func (PlainMessages) IsMessage(Value) bool                         { return true }
+func (PlainMessages) Ignores([]byte, Value, Role) bool             { return false }
+func (PlainMessages) IsText(partType []byte) bool                  { return string(partType) == "text" }
 
 // Role is the side of the conversation that a message is on.
 type Role uint8

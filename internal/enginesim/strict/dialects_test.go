@@ -303,7 +303,7 @@ func TestRealBodies(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	recorded, _ := filepath.Glob("../../../proxy/api/*/testdata/requests/*.json")
+	recorded, _ := filepath.Glob("../../../proxy/api/*/testdata/*/requests/*.json")
 	if len(recorded) == 0 {
 		t.Fatal("no recorded requests")
 	}

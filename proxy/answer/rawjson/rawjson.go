@@ -100,21 +100,23 @@ func String(r gjson.Result) string {
 }
 
 // Edit is a change of one member of an object.
-type Edit struct{ name, raw string }
+type Edit struct {
+	name, raw string
+	add       bool
+}
 
-// Set gives a member the value raw.
-func Set(name, raw string) Edit { return Edit{name, raw} }
+// Set gives a member the value raw, and adds it where it is absent.
+func Set(name, raw string) Edit { return Edit{name, raw, true} }
+
+// Change gives a member the value raw where the object has it.
+func Change(name, raw string) Edit { return Edit{name, raw, false} }
 
 // Remove removes a member.
-func Remove(name string) Edit { return Edit{name, ""} }
+func Remove(name string) Edit { return Edit{name: name} }
 
-// Name is the member that the edit changes.
-func (e Edit) Name() string { return e.name }
-
-// AppendEdited appends object r with the edits applied: in place where r has the member, at the end where it does not.
-func AppendEdited(dst []byte, r gjson.Result, edits ...Edit) []byte {
-	dst = append(dst, '{')
-	first := len(dst)
+// Edited returns object r with the edits applied: in place where r has the member, at the end where a Set adds it.
+func Edited(r gjson.Result, edits ...Edit) string {
+	dst := append(make([]byte, 0, len(r.Raw)), '{')
 	var done uint64
 	r.ForEach(func(k, v gjson.Result) bool {
 		raw := v.Raw
@@ -124,16 +126,24 @@ func AppendEdited(dst []byte, r gjson.Result, edits ...Edit) []byte {
 			}
 		}
 		if raw != "" {
-			dst = AppendMember(dst, first, k.Raw, raw)
+			dst = AppendMember(dst, 1, k.Raw, raw)
 		}
 		return true
 	})
 	for i, e := range edits {
-		if done&(1<<i) == 0 && e.raw != "" {
-			dst = AppendMember(dst, first, Quote(e.name), e.raw)
+		if e.add && done&(1<<i) == 0 {
+			dst = AppendMember(dst, 1, Quote(e.name), e.raw)
 		}
 	}
-	return append(dst, '}')
+	return View(append(dst, '}'))
+}
+
+// Member returns member name of r as it stands between other members, with a comma before it; "" where r has none.
+func Member(r gjson.Result, name string) string {
+	if v := r.Get(name); v.Exists() {
+		return `,"` + name + `":` + v.Raw
+	}
+	return ""
 }
 
 // AppendMember appends one member, with a comma before it unless it is the first of the object whose members begin at

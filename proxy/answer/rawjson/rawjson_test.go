@@ -16,7 +16,7 @@ func TestQuote(t *testing.T) {
 	}
 }
 
-func TestAppendEdited(t *testing.T) {
+func TestEdited(t *testing.T) {
 	for _, c := range []struct {
 		object string
 		edits  []Edit
@@ -27,9 +27,10 @@ func TestAppendEdited(t *testing.T) {
 		{`{"a":1}`, []Edit{Remove("a"), Remove("b"), Set("c", "null")}, `{"c":null}`},
 		{`{}`, []Edit{Set("a", `"x"`), Set("b", "1")}, `{"a":"x","b":1}`},
 		{`{"a":1,"a":2}`, []Edit{Set("a", "3")}, `{"a":3,"a":3}`},
+		{`{"a":1}`, []Edit{Change("a", "2"), Change("b", "3")}, `{"a":2}`},
 	} {
-		if got := AppendEdited([]byte("x"), gjson.Parse(c.object), c.edits...); string(got) != "x"+c.want {
-			t.Errorf("%s with %v is %s, want x%s", c.object, c.edits, got, c.want)
+		if got := Edited(gjson.Parse(c.object), c.edits...); got != c.want {
+			t.Errorf("%s with %v is %s, want %s", c.object, c.edits, got, c.want)
 		}
 	}
 }

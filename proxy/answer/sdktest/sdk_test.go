@@ -27,7 +27,7 @@ import (
 func recorded(t *testing.T, name string) *answer.Frozen {
 	t.Helper()
 	family, file, _ := strings.Cut(name, "-")
-	body, err := os.ReadFile(filepath.Join("../../api", family, "testdata/answers", file))
+	body, err := os.ReadFile(filepath.Join("../../api/openai/testdata", family, "answers", file))
 	if err != nil {
 		t.Fatal(err)
 	}

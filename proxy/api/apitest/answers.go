@@ -113,7 +113,7 @@ func (x suite) testSameForm(t *testing.T) {
 		if back != want {
 			t.Errorf("%s:\n%s\nwant\n%s", a.Name, back, want)
 		}
-		if x.NewID != nil && !strings.Contains(got, "new-id") {
+		if x.ReplayID([12]byte{1}, id) != "" && !strings.Contains(got, "new-id") {
 			t.Errorf("%s has no new id", a.Name)
 		}
 	}
@@ -123,7 +123,7 @@ func (x suite) testOtherForm(t *testing.T) {
 	for _, a := range x.answers {
 		t.Run(a.Name, func(t *testing.T) {
 			got := replay(t, x.freeze(t, a), answer.ReplayOptions{ID: "new-id", Created: 1800000000, Stream: !a.Stream, IncludeUsage: true})
-			golden(t, filepath.Join("testdata/answers", a.Name+".golden"), string(got), x.update)
+			golden(t, filepath.Join("testdata", x.Name, "answers", a.Name+".golden"), string(got), x.update)
 		})
 	}
 }
@@ -195,10 +195,16 @@ func (x suite) testUsageFilter(t *testing.T) {
 	}
 }
 
-// Judge checks the verdict of an API on an answer: the reason not to keep it, "" where it is kept.
-func Judge(t *testing.T, f api.Family, name string, stream bool, body, reason string) {
+// Judge checks the verdicts of an API on answers: the reason not to keep each, "" where it is kept.
+func Judge(t *testing.T, f api.Family, cases []struct {
+	Name         string
+	Stream       bool
+	Body, Reason string
+}) {
 	t.Helper()
-	if v := answer.Judge(f.Answers, stream, []byte(body)); v.Reason != reason || v.Keep != (reason == "") {
-		t.Errorf("%s: keep %v, reason %q, want %q", name, v.Keep, v.Reason, reason)
+	for _, c := range cases {
+		if v := answer.Judge(f.Answers, c.Stream, []byte(c.Body)); v.Reason != c.Reason || v.Keep != (c.Reason == "") {
+			t.Errorf("%s: keep %v, reason %q, want %q", c.Name, v.Keep, v.Reason, c.Reason)
+		}
 	}
 }

@@ -10,13 +10,13 @@ import (
 	"reprise/proxy/api"
 )
 
-// Run checks f with the files of the calling package's testdata. requests/NAME.json is a request, and NAME.golden how it is
-// read; answers/NAME.json and NAME.sse are answers, and NAME.json.golden the other form of each. verdicts are those on the
+// Run checks f with the files in testdata/NAME of the calling package, NAME being that of f. requests/X.json is a request, and X.golden how
+// it is read; answers/X.json, X.sse and X.ndjson are answers, and X.json.golden the other form of each. verdicts are those on the
 // answers, by file name. With update the golden files are rewritten.
 func Run(t *testing.T, f api.Family, update bool, verdicts map[string]answer.Verdict) {
 	family := api.NewRegistry(f).Families()[0]
 	t.Run("requests", func(t *testing.T) { testRequests(t, family, update) })
-	x := suite{family, Answers(t, "."), update}
+	x := suite{family, Answers(t, "testdata/"+f.Name), update}
 	if len(x.answers) == 0 {
 		t.Fatal("no answers in testdata")
 	}
@@ -42,21 +42,21 @@ type Answer struct {
 	Body        []byte
 }
 
-// Answers returns the recorded answers of the package in folder dir.
+// Answers returns the recorded answers below a folder such as testdata/chat.
 func Answers(t testing.TB, dir string) (all []Answer) {
 	t.Helper()
 	for ext, contentType := range map[string]string{".json": "application/json", ".sse": "text/event-stream", ".ndjson": "application/x-ndjson"} {
-		for _, path := range files(t, filepath.Join(dir, "testdata/answers/*"+ext)) {
+		for _, path := range files(t, filepath.Join(dir, "answers/*"+ext)) {
 			all = append(all, Answer{filepath.Base(path), ext != ".json", contentType, read(t, path)})
 		}
 	}
 	return all
 }
 
-// Requests returns the recorded requests of the package in folder dir.
+// Requests returns the recorded requests below a folder such as testdata/chat.
 func Requests(t testing.TB, dir string) (bodies [][]byte) {
 	t.Helper()
-	for _, path := range files(t, filepath.Join(dir, "testdata/requests/*.json")) {
+	for _, path := range files(t, filepath.Join(dir, "requests/*.json")) {
 		bodies = append(bodies, read(t, path))
 	}
 	return bodies

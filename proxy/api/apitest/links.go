@@ -46,7 +46,7 @@ func checkLinks(t *testing.T, name string, f *answer.Form, nonce [12]byte, ids m
 	back := bytes.Clone(got)
 	made := map[string]string{}
 	for id := range ids {
-		with := string(f.NewLink(nil, nonce, id))
+		with := string(f.Links.NewLink(nil, nonce, id))
 		if other, ok := made[with]; ok || with == id || !answer.IsLink(with) {
 			t.Errorf("%s: %q becomes %q, as %q does", name, id, with, other)
 		}

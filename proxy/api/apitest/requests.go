@@ -15,7 +15,7 @@ var identity = canon.Identity{Tenant: "t-1", Path: "/v1/chat/completions", Heade
 
 // testRequests notices a change of keys: stored answers would be lost by it.
 func testRequests(t *testing.T, f *api.Family, update bool) {
-	paths := files(t, "testdata/requests/*.json")
+	paths := files(t, "testdata/"+f.Name+"/requests/*.json")
 	if len(paths) == 0 {
 		t.Fatal("no requests in testdata")
 	}

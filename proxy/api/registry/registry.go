@@ -3,22 +3,18 @@ package registry
 
 import (
 	"reprise/proxy/api"
-	"reprise/proxy/api/chat"
-	"reprise/proxy/api/completions"
-	"reprise/proxy/api/embeddings"
-	"reprise/proxy/api/messages"
-	ollamachat "reprise/proxy/api/ollama/chat"
-	ollamagenerate "reprise/proxy/api/ollama/generate"
-	"reprise/proxy/api/responses"
+	"reprise/proxy/api/anthropic"
+	"reprise/proxy/api/ollama"
+	"reprise/proxy/api/openai"
 )
 
 // APIs are all APIs that the proxy caches, in the order of the metrics.
 var APIs = api.NewRegistry(
-	chat.Family,
-	completions.Family,
-	responses.Family,
-	embeddings.Family,
-	messages.Family,
-	ollamachat.Family,
-	ollamagenerate.Family,
+	openai.Chat,
+	openai.Completions,
+	openai.Responses,
+	openai.Embeddings,
+	anthropic.Messages,
+	ollama.Chat,
+	ollama.Generate,
 )

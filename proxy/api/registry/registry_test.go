@@ -14,8 +14,7 @@ import (
 
 	"reprise/proxy/answer"
 	"reprise/proxy/api"
-	"reprise/proxy/api/chat"
-	"reprise/proxy/api/embeddings"
+	"reprise/proxy/api/openai"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/apierror"
@@ -81,27 +80,34 @@ var toy = api.Family{
 	Name: "toy",
 	Path: "/v1/toy",
 	Requests: &canon.Rules{
-		Code: 99, Field: "question", Names: canon.MakeNames(nil, []string{"question"}), System: []string{"preface"},
-		Read: func(r *canon.Reader, v canon.Value) *canon.Error {
-			if !v.IsString() {
-				return r.Bad("must be a string")
-			}
-			r.UserMessage(v)
-			return nil
-		},
+		Code: 99, Field: "question", Names: canon.MakeNames(nil, []string{"question"}), System: []string{"preface"}, Conversation: question{},
 	},
-	Answers: &answer.Form{Code: 99, Judge: func(r gjson.Result) (v answer.Verdict) {
-		v.Text = r.Get("reply").String()
-		v.RejectPart(v.Text, "", false)
-		return v
-	}},
-	NewID:     func([12]byte, string) string { return "toy-new" },
-	ErrorBody: func(e *apierror.Error) []byte { return []byte(`{"wrong":"` + e.Code + `"}`) },
+	Answers: &answer.Form{Code: 99, Judge: question{}},
+	ID:      api.ReplayID{Prefix: "toy-new", Digits: 2},
+	Errors:  question{},
 }
+
+type question struct{}
+
+func (question) Read(r *canon.Reader, v canon.Value) *canon.Error {
+	if !v.IsString() {
+		return r.Bad("must be a string")
+	}
+	r.UserMessage(v)
+	return nil
+}
+
+func (question) Judge(r gjson.Result) (v answer.Verdict) {
+	v.Text = r.Get("reply").String()
+	v.RejectPart(v.Text, "", false)
+	return v
+}
+
+func (question) ErrorBody(e *apierror.Error) []byte { return []byte(`{"wrong":"` + e.Code + `"}`) }
 
 // TestNewAPI: an API that is only listed is read, judged, stored and replayed.
 func TestNewAPI(t *testing.T) {
-	apis := api.NewRegistry(chat.Family, toy, embeddings.Family)
+	apis := api.NewRegistry(openai.Chat, toy, openai.Embeddings)
 	f := apis.ByPath("/v1/toy")
 	body := []byte(`{"preface":"Be brief.", "model":"m","question":"why?"}`)
 	r, err := f.Parse(body, canon.Identity{})
@@ -129,7 +135,7 @@ func TestNewAPI(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, _, err := z.Replay(nil, answer.ReplayOptions{ID: f.ReplayID([12]byte{}, "toy-1"), Stream: true})
-	if err != nil || string(got) != `{"id":"toy-new","reply":"Because."}` {
+	if err != nil || string(got) != `{"id":"toy-new00","reply":"Because."}` {
 		t.Errorf("replay %s, %v", got, err)
 	}
 	w := httptest.NewRecorder()
@@ -155,7 +161,7 @@ func TestErrorShape(t *testing.T) {
 func TestRegistryRefuses(t *testing.T) {
 	twice, path, codes := toy, toy, toy
 	path.Name = "other"
-	codes.Answers = embeddings.Family.Answers
+	codes.Answers = openai.Embeddings.Answers
 	for what, families := range map[string][]api.Family{
 		"share a name":           {toy, twice},
 		"path or code":           {toy, path},

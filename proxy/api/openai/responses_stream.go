@@ -1,0 +1,100 @@
+package openai
+
+import (
+	"bytes"
+	"strings"
+
+	"github.com/tidwall/gjson"
+
+	"reprise/proxy/answer"
+)
+
+// Merger returns a merger whose object is the response of the stream's terminal event, whether it completed or not. A response that
+// failed is ErrReported.
+func (responses) Merger() answer.Merger { return &responseMerger{} }
+
+// responseMerger implements [answer.Merger].
+type responseMerger struct{ response gjson.Result }
+
+// Add adds an event.
+func (m *responseMerger) Add(event gjson.Result) (last bool, err error) {
+	switch event.Get("type").Str {
+	case "response.failed":
+		return true, answer.ErrReported
+	case "response.completed", "response.incomplete":
+		if m.response = event.Get("response"); !m.response.IsObject() {
+			err = answer.ErrMalformed
+		}
+		return true, err
+	}
+	return false, nil
+}
+
+// Done reports that [DONE] does not end a stream.
+func (m *responseMerger) Done() bool { return false }
+
+// Object returns the response.
+func (m *responseMerger) Object() (gjson.Result, error) { return m.response, nil }
+
+// Varies returns the fragment, the number and the padding of an event that has a fragment.
+func (m *responseMerger) Varies(event gjson.Result) (varies []gjson.Result) {
+	if !strings.HasSuffix(event.Get("type").Str, ".delta") {
+		return nil
+	}
+	event.ForEach(func(k, v gjson.Result) bool {
+		switch k.Str {
+		case "delta", "sequence_number", "obfuscation":
+			if v.Type == gjson.String || v.Type == gjson.Number {
+				varies = append(varies, v)
+			}
+		}
+		return true
+	})
+	return varies
+}
+
+// Repeat adds such an event, of which nothing is in the response.
+func (m *responseMerger) Repeat([]gjson.Result) {}
+
+// Mark marks ids and times in an event: those of its response and of its item.
+func (p responses) Mark(m *answer.Marker, event gjson.Result) {
+	event.ForEach(func(k, v gjson.Result) bool {
+		switch {
+		case k.Str == "response" && v.IsObject():
+			m.Object(v, p)
+		case k.Str == "response_id" && v.Type == gjson.String:
+			m.Value(v, answer.SlotID)
+		case k.Str == "item" && v.IsObject():
+			markItem(m, v)
+		case k.Str == "item_id" && v.Type == gjson.String:
+			m.Value(v, answer.SlotLink)
+		}
+		return true
+	})
+}
+
+// MarkLinks marks the ids of the items of a response.
+func (responses) MarkLinks(m *answer.Marker, name string, v gjson.Result) {
+	if name != "output" || !v.IsArray() {
+		return
+	}
+	v.ForEach(func(_, item gjson.Result) bool {
+		markItem(m, item)
+		return true
+	})
+}
+
+// markItem marks the ids of an item: its own, and that of a call.
+func markItem(m *answer.Marker, item gjson.Result) {
+	item.ForEach(func(k, v gjson.Result) bool {
+		if (k.Str == "id" || k.Str == "call_id") && v.Type == gjson.String {
+			m.Value(v, answer.SlotLink)
+		}
+		return true
+	})
+}
+
+// Ended reports whether a stream contains its response.completed.
+func (responses) Ended(stream []byte) bool {
+	return bytes.Contains(stream, []byte("event: response.completed"))
+}
