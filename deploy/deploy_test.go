@@ -107,7 +107,7 @@ func TestMetricsExist(t *testing.T) {
 		t.Fatalf("only %d metrics were found in package proxy and its admin API: the test reads them wrongly", len(metrics))
 	}
 	for name, least := range map[string]int{"prometheus-alerts.yaml": 30, "helm/reprise/files/dashboard.json": 50, "RUNBOOK.md": 10, "README.md": 2,
-		"../README.md": 20, "../docs/running.md": 12, "../docs/tuning.md": 1, "../docs/how-it-works.md": 1} {
+		"../docs/operations.md": 12, "../docs/answers.md": 5, "../docs/tuning.md": 1, "../docs/how-it-works.md": 1} {
 		text := strings.ReplaceAll(read(t, name), `\"`, `"`)
 		found := selector.FindAllStringSubmatch(text, -1)
 		if len(found) < least {

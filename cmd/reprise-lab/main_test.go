@@ -124,7 +124,7 @@ func TestStartErrors(t *testing.T) {
 // TestReadmeCommands runs README's commands of this program, the studies in their small form.
 func TestReadmeCommands(t *testing.T) {
 	smallStudies(t)
-	readme, err := os.ReadFile("../../README.md")
+	readme, err := os.ReadFile("../../docs/laboratory.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -171,8 +171,8 @@ func TestConfigFile(t *testing.T) {
 
 // TestReadmeConfig: README's file is read, and its command shows what it says.
 func TestReadmeConfig(t *testing.T) {
-	text := regexp.MustCompile("(?s)```yaml\n(settings:.*?)```").FindStringSubmatch(readme(t))
-	command := regexp.MustCompile(`--data-urlencode 'request=(\S+)' http://127.0.0.1:8081/admin/config`).FindStringSubmatch(readme(t))
+	text := regexp.MustCompile("(?s)```yaml\n(settings:.*?)```").FindStringSubmatch(documents(t)["docs/operations.md"])
+	command := regexp.MustCompile(`--data-urlencode 'request=(\S+)' http://127.0.0.1:8081/admin/config`).FindStringSubmatch(documents(t)["docs/operations.md"])
 	if text == nil || command == nil {
 		t.Fatal("README has no such file or command")
 	}

@@ -57,15 +57,15 @@ func TestReadmeSession(t *testing.T) {
 	}
 }
 
-// TestRunningCommands runs the commands of docs/running.md against a proxy with an admin token: each is answered.
+// TestRunningCommands runs the commands of docs/operations.md against a proxy with an admin token: each is answered.
 func TestRunningCommands(t *testing.T) {
 	needs.Program(t, "curl")
-	text, err := os.ReadFile("../../docs/running.md")
+	text, err := os.ReadFile("../../docs/operations.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_ADMIN_TOKEN=token-of-the-operator", "REPRISE_MODE=exact")
-	commands := regexp.MustCompile("(?m)^curl .*$").FindAllString(string(text), -1)
+	commands := regexp.MustCompile(`(?m)^curl .*\$ADMIN.*$`).FindAllString(string(text), -1)
 	if len(commands) < 6 {
 		t.Fatalf("%d commands: the test reads the page wrongly", len(commands))
 	}
@@ -90,7 +90,7 @@ func TestReadmeReplay(t *testing.T) {
 	if runtime.GOARCH != "amd64" {
 		t.Skip("floating-point rounding differs on " + runtime.GOARCH + ", and rac+ depends on it")
 	}
-	shown := regexp.MustCompile("(?s)```\n\\$ reprise (replay .*?)```").FindStringSubmatch(readme(t))
+	shown := regexp.MustCompile("(?s)```\n\\$ reprise(?:-lab)? (replay .*?)```").FindStringSubmatch(documents(t)["docs/laboratory.md"])
 	if shown == nil {
 		t.Fatal("README shows no replay")
 	}

@@ -156,16 +156,16 @@ func TestDocumentsNameRealPaths(t *testing.T) {
 	}
 }
 
-// TestEachAlertIsDocumented: docs/running.md has a line for each alert, and the runbook an entry.
+// TestEachAlertIsDocumented: docs/operations.md has a line for each alert, and the runbook an entry.
 func TestEachAlertIsDocumented(t *testing.T) {
-	running, runbook := read(t, "docs/running.md"), anchors(read(t, "deploy/RUNBOOK.md"))
+	running, runbook := read(t, "docs/operations.md"), anchors(read(t, "deploy/RUNBOOK.md"))
 	alerts := regexp.MustCompile(`- alert: (\S+)`).FindAllStringSubmatch(read(t, "deploy/prometheus-alerts.yaml"), -1)
 	if len(alerts) < 10 {
 		t.Fatalf("%d alerts", len(alerts))
 	}
 	for _, a := range alerts {
 		if !strings.Contains(running, "["+a[1]+"](") || !runbook[strings.ToLower(a[1])] {
-			t.Errorf("%s is missing in docs/running.md or the runbook", a[1])
+			t.Errorf("%s is missing in docs/operations.md or the runbook", a[1])
 		}
 	}
 }
