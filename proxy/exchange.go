@@ -8,7 +8,6 @@ import (
 
 	"reprise/proxy/answer"
 	"reprise/proxy/cache"
-	"reprise/proxy/observe/prices"
 	"reprise/proxy/tracing"
 	"reprise/store"
 )
@@ -32,11 +31,21 @@ func (x exchange) answer() (Result, error) {
 		x.d.NoCache, x.req.NoCache = true, true
 		result, err = x.unpurged()
 	}
-	if result == Miss && err == nil {
-		missing{x.query}.count()
-	}
+	x.ended(result, err)
 	x.s.faults.logRequest(x.query, result)
 	return result, err
+}
+
+// ended notes for those who watch what became of the request in the cache.
+func (x exchange) ended(result Result, err error) {
+	o := &x.v.seen
+	o.Found, o.Reused = x.found, x.reused
+	if x.sent {
+		x.forwardedTo(o)
+	}
+	if result == Miss && err == nil && x.miss != nil {
+		o.Missed = x.miss
+	}
 }
 
 // errPurged says that a purge has removed the stored answer that was about to be written. Nothing has been written yet.
@@ -148,19 +157,11 @@ func (x exchange) hit(h *served) (Result, error) {
 			x.s.readings.keep(x.reading, x.req.Epoch, x.s.cache.Epoch)
 		}
 		x.span.Link(tracing.Origin(h.frozen.Origin))
-		x.saved(h.result, h.entry)
-		x.v.Band = h.band
+		x.v.seen.Entry, x.v.seen.Band = h.entry, h.band
 		x.s.hints.answered(x.query)
 		x.touch(h.entry, h.vector)
 	}
 	return h.result, err
-}
-
-// saved counts what the upstream did not have to do for the request, which e answers.
-func (x exchange) saved(r Result, e *store.Entry) {
-	x.s.metrics.saved(r, e)
-	x.s.costs.Saved(x.tenant, x.Model, prices.Tokens{Input: e.InputTokens, Output: e.OutputTokens})
-	x.v.Saved = e.InputTokens + e.OutputTokens
 }
 
 // touch counts a use of e, which answered the request, after the answer is written.

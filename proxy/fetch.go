@@ -13,7 +13,7 @@ import (
 
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/budget"
-	"reprise/proxy/observe/prices"
+	"reprise/proxy/observe"
 	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/dialect"
@@ -83,8 +83,13 @@ func (q *query) fetch(f *flight, found *finding) (ended bool) {
 		origin: reply.Span.Origin(), addedUsage: slices.Contains(reply.Added, dialect.StreamUsage), done: f.Done()}
 	o.rec.ChargeTo(s.budget.Account(budget.Recordings), budget.Call)
 	body := &metered{ReadCloser: reply.Body, meter: usage.NewMeter(), span: reply.Span}
+	a := &fetched{query: q, f: f, o: o, body: body}
+	q.outcome(&a.seen)
+	if a.seen.Found = found.Finding; q.miss != nil {
+		a.seen.Missed = q.miss
+	}
 	o.filling = o.rec.Fill(ctx, body, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes,
-		Patience: patience(s.live.Load().clients.Write)}, &fetched{query: q, f: f, o: o, body: body})
+		Patience: patience(s.live.Load().clients.Write)}, a)
 	f.Publish(o)
 	return false
 }
@@ -156,7 +161,7 @@ func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
 	if err != nil {
 		return nil, err
 	}
-	q.s.alignment.observe(q)
+	q.sent = true
 	chain := q.s.hints.chain(q)
 	defer q.s.hints.drop(chain)
 	want := q.s.hints.intent(q, chain)
@@ -173,6 +178,7 @@ type fetched struct {
 	f    *flight
 	o    *outcome
 	body *metered
+	seen observe.Outcome // of the call
 }
 
 // metered is the body of an answer, from which the tokens that it took are read.
@@ -193,25 +199,22 @@ func (m *metered) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// spent counts the tokens of an upstream's answer to a tenant, notes them in the span of the call, and gives up its meter. model is "" where it is
-// not known. It returns what the answer reports.
-func spent(s *Server, tenant, model string, status int, meter *usage.Meter, span *tracing.Span) (u usage.Usage) {
+// called returns the call of the upstream whose answer meter has read, notes its tokens in the span of the call, and gives up the meter. model
+// is "" where it is not known.
+func called(model string, status int, meter *usage.Meter, span *tracing.Span) observe.Call {
 	if status/100 != 2 {
 		meter.Free()
-		return u
+		return observe.Call{Status: status, Span: span}
 	}
 	if span.Recording() {
 		span.Text(tracing.ResponseModel, meter.Model())
 	}
 	model = cmp.Or(model, meter.Model())
-	u = meter.End()
-	if u.Prompt == 0 && u.Output == 0 {
-		s.costs.Unreported()
-		return u
+	used := meter.End()
+	if used.Prompt != 0 || used.Output != 0 {
+		span.Used(used.Prompt, used.Cached, used.Written, used.Output)
 	}
-	span.Used(u.Prompt, u.Cached, u.Written, u.Output)
-	s.costs.Spent(tenant, model, prices.Tokens{Input: int64(max(0, u.Prompt-u.Cached-u.Written)), Cached: int64(u.Cached), Written: int64(u.Written), Output: int64(u.Output)})
-	return u
+	return observe.Call{Status: status, Model: model, Used: used, Span: span}
 }
 
 // Seal keeps further requests from joining the flight.
@@ -223,16 +226,16 @@ func (a *fetched) End(err error) {
 	took := s.opts.Now().Sub(a.o.start)
 	a.o.took.Store(int64(took))
 	took = max(took, processingTime(rec.Header))
-	s.metrics.step(stepUpstream, took, a.body.span)
-	used := spent(s, a.tenant, a.o.replica.Answers(a.Model), rec.Status, a.body.meter, a.body.span)
+	seen := &a.seen
+	seen.Call = called(a.o.replica.Answers(a.Model), rec.Status, a.body.meter, a.body.span)
+	seen.Call.Took = took
 	if !a.o.measured {
-		a.o.replica.Reported(used)
+		a.o.replica.Reported(seen.Call.Used)
 	}
-	a.called(err)
-	kept, text := a.keep(a.o, err, took)
-	a.o.kept = kept
-	a.explore(took, text)
-	a.near(took)
+	a.endSpan(err)
+	a.o.kept = a.keep(a.o, err, &seen.Call)
+	s.observers.Ended(seen)
+	seen.Call.Text = "" // a part of what the recording holds
 	a.unlead()
 	if err != nil && a.o.kept.complete {
 		err = nil // cut after its terminal event, by a client that left at [DONE]
@@ -245,8 +248,8 @@ func (a *fetched) End(err error) {
 	s.flights.End(a.f)
 }
 
-// called ends the span of the call, whose answer broke off with err.
-func (a *fetched) called(err error) {
+// endSpan ends the span of the call, whose answer broke off with err.
+func (a *fetched) endSpan(err error) {
 	switch {
 	case err == nil:
 	case a.f.Context().Err() != nil:

@@ -37,14 +37,15 @@ func (s *Server) handle(v *visit, w http.ResponseWriter, r *http.Request, family
 		return Refused, err
 	}
 	defer mem.Drop()
-	reading := v.span.Child(tracing.Read)
+	reading := v.seen.Span.Child(tracing.Read)
 	q, err := s.read(w, r, &c, family, d, mem)
 	reading.End()
 	if err != nil {
 		return Refused, err
 	}
+	q.came = v.seen.Came
 	setSpan(q, v.asks(q))
-	if v.Tenant, v.Model, v.Stream = q.tenant, q.Model, q.Stream; q.Stream && !family.Answers.Lines {
+	if q.outcome(&v.seen); q.Stream && !family.Answers.Lines {
 		awaitStream(w)
 	}
 	switch {
@@ -109,7 +110,7 @@ func (s *Server) bypassRead(v *visit, w http.ResponseWriter, r *http.Request, q 
 	if err != nil {
 		return Refused, err
 	}
-	s.alignment.observe(q)
+	q.forwardedTo(&v.seen)
 	return s.bypass(v, w, r, q, body, reason)
 }
 

@@ -11,6 +11,7 @@ import (
 	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/api"
 	"reprise/proxy/canon"
+	"reprise/proxy/observe"
 	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
 	"reprise/store"
@@ -23,21 +24,16 @@ type keptInfo struct {
 	reason   string       // why not
 }
 
-// said is what an answer says, to be compared with another. It is no part of the outcome, which slow readers hold: nothing is charged for it.
-type said struct {
-	text string // of a whole answer of the model that was asked; "": there is none
-	why  string // why not
-}
-
-// keep stores the upstream's answer of an outcome, which has ended, if it may be kept, and returns what it says. cut is why it broke off, nil if it did not.
-func (q *query) keep(o *outcome, cut error, took time.Duration) (k *keptInfo, text said) {
+// keep stores the upstream's answer of an outcome, which has ended, if it may be kept, and notes that in call, with what the answer says. That is
+// no part of the outcome, which slow readers hold: nothing is charged for it. cut is why the answer broke off, nil if it did not.
+func (q *query) keep(o *outcome, cut error, call *observe.Call) (k *keptInfo) {
 	defer q.span.Child(tracing.Keep).End()
 	found, rec := o.found, o.rec
 	k = &keptInfo{reason: "fault"}
 	q.s.faults.guard("store", func() error {
 		room, release := q.s.budget.Hold(keepFactor * int64(len(rec.Bytes())))
 		if !room {
-			k.complete, k.reason, text.why = cut == nil, "memory", "memory"
+			k.complete, k.reason, call.NoText = cut == nil, "memory", "memory"
 			return nil
 		}
 		defer release()
@@ -46,14 +42,14 @@ func (q *query) keep(o *outcome, cut error, took time.Duration) (k *keptInfo, te
 		if reason == "" && o.foreign {
 			reason = "other-model"
 		}
-		if k.reason, text.why = reason, reason; reason == "" {
-			text.text = verdict.Text
+		if k.reason, call.NoText = reason, reason; reason == "" {
+			call.Text = verdict.Text
 		}
 		if reason != "" || q.d.NoStore {
 			return nil
 		}
 		frozen.Origin = answer.Origin(o.origin)
-		e := q.entry(found, frozen, verdict, took)
+		e := q.entry(found, frozen, verdict, call.Took)
 		id, reason, err := q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, found.Finding, e)
 		if k.reason = reason; id != 0 {
 			k.entry = &store.Entry{ID: id, Created: e.Created, Expires: e.Expires, UpstreamTime: e.UpstreamTime, AnswerHash: e.AnswerHash}
@@ -61,13 +57,12 @@ func (q *query) keep(o *outcome, cut error, took time.Duration) (k *keptInfo, te
 		q.s.faults.degraded(err)
 		return nil
 	})
-	if k.entry != nil {
-		q.s.metrics.stored.Add(1)
-	} else if k.reason != "" {
-		q.s.metrics.notStored(k.reason)
+	if call.Kept = k.entry; k.entry != nil {
+		call.Shortened = q.shortened(k.entry)
+	} else {
+		call.NotKept = k.reason
 	}
-	missing{q}.remember(k)
-	return k, text
+	return k
 }
 
 // keepFactor is how many times the size of an answer it takes for a moment to judge, freeze and pack it.

@@ -17,6 +17,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/learn"
+	"reprise/proxy/observe"
 	"reprise/proxy/observe/review"
 	"reprise/proxy/rules"
 	"reprise/proxy/upstream"
@@ -37,6 +38,17 @@ func newLearner(s *Server) *learn.Learner {
 		Compare: reuse.SameAnswer, Rates: func() *evidence.Rates { return s.cache.Rates() }, Guard: s.faults.guard, Prompts: s.opts.LogPrompts, Now: s.opts.Now,
 		Ask: func(ctx context.Context, model string, messages [2]learn.Message) (string, error) {
 			return askJudge(ctx, s, model, messages)
+		},
+		Stored: func(hit *cache.Hit) (string, bool, error) { return storedText(s, hit) },
+		Serves: func(hit *cache.Hit) bool { return s.cache.Serves(hit) },
+		OwnTopic: func(id policy.ID) policy.TopicID {
+			if e, ok := s.cache.Get(id); ok {
+				return e.Topic
+			}
+			return 0
+		},
+		Learn: func(r *cache.Request, f *cache.Finding, outcome evidence.Outcome, from evidence.Source) {
+			s.cache.Compared(r, f, outcome, from)
 		},
 		Hold:    func(n int64) (bool, func()) { return account.Reserve(n), func() { account.Release(n) } },
 		Suspect: func(r *learn.Reviewed) func() { return s.cache.Suspect(pairOf(r)) },
@@ -83,62 +95,6 @@ func foundBy(v *reuse.Verdict, basis cache.Basis) []string {
 	return []string{"semantic", "edits=" + strings.Join(edits.Names(v.Case.Edits), "+")}
 }
 
-// explore has the upstream's answer of an outcome, which has ended and says text, compared with the stored one that the search has found, if any.
-func (a *fetched) explore(took time.Duration, text said) {
-	f, q, kept := a.o.found, a.query, a.o.kept
-	if f.Explore == nil {
-		return
-	}
-	s, hit, finding, source := q.s, f.Explore, f.Finding, evidence.Explored
-	if f.Shadow {
-		source = evidence.Shadow
-	}
-	req := q.req // without what holds the body in memory
-	req.Turns, req.Data = nil, nil
-	p := pairWith(q, hit.Entry, &f.Verdict, f.Basis)
-	p.Source, p.Fresh, p.Why = source, text.text, text.why
-	answered(&p.Place, s, kept, took)
-	p.Stored = func() (string, bool, error) { return storedText(s, hit) }
-	p.Current = func() bool { return s.cache.Epoch() == req.Epoch && s.cache.Serves(hit) }
-	p.Learn = func(outcome evidence.Outcome) { s.cache.Compared(&req, finding, outcome, source) }
-	s.learner.Compare(p)
-}
-
-// pairWith is what an operator may look at of q and a stored answer that was found for it.
-func pairWith(q *query, e *store.Entry, v *reuse.Verdict, basis cache.Basis) learn.Pair {
-	s, epoch := q.s, q.req.Epoch
-	return learn.Pair{Verdict: *v, Basis: string(basis), Ref: learn.Ref{Request: q.req.Key, Entry: e.Key}, Private: q.d.NoStore, StoredPrompt: e.Prompt, Prompt: q.Prompt,
-		Place: learn.Place{Entry: uint64(e.ID), Topic: uint64(e.Topic), Tenant: q.tenant, Namespace: q.d.Namespace, Model: q.Model, Endpoint: q.family.Path,
-			At: s.opts.Now()},
-		Current: func() bool { return s.cache.Epoch() == epoch }}
-}
-
-// near keeps an answer in mind that the request of an outcome, which has ended, almost got.
-func (a *fetched) near(took time.Duration) {
-	n := a.o.found.Almost
-	if n == nil || a.o.found.Explore != nil {
-		return
-	}
-	p, kind := pairWith(a.query, n.Entry, &n.Verdict, n.Basis), learn.Refused
-	if n.Below {
-		kind = learn.Below
-	}
-	p.Verdict.Case.Similarity = n.Similarity
-	answered(&p.Place, a.s, a.o.kept, took)
-	a.s.learner.Met(kind, &p)
-}
-
-// answered adds to a place what the upstream has answered.
-func answered(p *learn.Place, s *Server, kept *keptInfo, took time.Duration) {
-	p.Upstream = took
-	if kept.entry != nil {
-		p.Own = uint64(kept.entry.ID)
-		if e, ok := s.cache.Get(kept.entry.ID); ok {
-			p.OwnTopic = uint64(e.Topic)
-		}
-	}
-}
-
 // storedText is the text of a stored answer; false where it has none, or calls tools.
 func storedText(s *Server, hit *cache.Hit) (text string, ok bool, err error) {
 	e, err := s.cache.Whole(context.Background(), hit.Entry)
@@ -168,7 +124,7 @@ func (q *query) candidate(f *finding) *served {
 	if found == nil {
 		return nil
 	}
-	hit := q.reused(f, found)
+	hit := q.reuse(f, found)
 	if hit != nil && hit.failed == nil {
 		cache.FellBack(q.s.cache, &q.req, f.Finding)
 	}
@@ -209,7 +165,7 @@ func askJudge(ctx context.Context, s *Server, model string, messages [2]learn.Me
 	defer reply.Body.Close()
 	said := &metered{ReadCloser: reply.Body, meter: usage.NewMeter()}
 	text, err := io.ReadAll(io.LimitReader(said, mostJudgeReply))
-	spent(s, judgeTenant, model, reply.StatusCode, said.meter, nil)
+	s.observers.Ended(&observe.Outcome{Tenant: judgeTenant, Call: called(model, reply.StatusCode, said.meter, nil)})
 	switch {
 	case err != nil:
 		return "", err
@@ -221,15 +177,4 @@ func askJudge(ctx context.Context, s *Server, model string, messages [2]learn.Me
 		return "", fmt.Errorf("ask the judge model: no whole answer: %s", v.Reason)
 	}
 	return v.Text, nil
-}
-
-// forget removes from the shadow list what a purge names, by the entry that was found or by the one that was made of the upstream's answer:
-// the list has the prompts of both.
-func forget(s *Server, f store.Filter) {
-	s.learner.Purge(func(x *learn.Shadowed) bool {
-		labels := &store.Labels{Tenant: x.Tenant, Namespace: x.Namespace, Model: x.Model, Endpoint: x.Endpoint}
-		found := store.Entry{ID: policy.ID(x.Entry), Topic: policy.TopicID(x.Topic), Labels: labels}
-		own := store.Entry{ID: policy.ID(x.Own), Topic: policy.TopicID(x.OwnTopic), Labels: labels}
-		return f.Matches(&found) || f.Matches(&own)
-	})
 }

@@ -11,6 +11,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/learn"
+	"reprise/proxy/observe"
 	"reprise/proxy/observe/align"
 	"reprise/proxy/observe/prices"
 	"reprise/proxy/observe/watch"
@@ -82,7 +83,7 @@ func newMetrics(apis *api.Registry, mem *budget.Budget, up *upstream.Client, ali
 		return h
 	}
 	durations := histogram("request_duration_seconds", "From a request's arrival to the last byte of its answer.", "result", 50e-6)
-	for r, name := range resultNames {
+	for r, name := range observe.ResultNames {
 		m.durations[r] = durations.WithLabelValues(name)
 	}
 	stepTimes := histogram("step_duration_seconds", "Time of one step of a request.", "step", 5e-6)
@@ -92,13 +93,54 @@ func newMetrics(apis *api.Registry, mem *budget.Budget, up *upstream.Client, ali
 	return m
 }
 
-func (m *metrics) request(endpoint string, r Result, took time.Duration, span *tracing.Span) {
-	m.requests[endpoint][r].Add(1)
-	observeTime(m.durations[r], took, span)
+// Ended counts a request, and a call of the upstream.
+func (m *metrics) Ended(o *observe.Outcome) {
+	if o.Answered {
+		m.answered(o)
+	}
+	call := &o.Call
+	if call.Took > 0 {
+		observeTime(m.steps[stepUpstream], call.Took, call.Span)
+	}
+	switch {
+	case call.Kept != nil:
+		m.stored.Add(1)
+	case call.NotKept != "":
+		m.unstored.WithLabelValues(call.NotKept).Inc()
+	}
 }
 
-func (m *metrics) step(s step, took time.Duration, span *tracing.Span) {
-	observeTime(m.steps[s], took, span)
+// Forget does nothing: no label has a text of a client.
+func (m *metrics) Forget(store.Filter) {}
+
+func (m *metrics) answered(o *observe.Outcome) {
+	endpoint := o.Endpoint
+	if endpoint == "" {
+		endpoint = otherEndpoint
+	}
+	m.requests[endpoint][o.Result].Add(1)
+	observeTime(m.durations[o.Result], o.Took, o.Span)
+	if e := o.Entry; e != nil { // the upstream did not have to make it again
+		m.tokensSaved[o.Result].input.Add(e.InputTokens)
+		m.tokensSaved[o.Result].output.Add(e.OutputTokens)
+		m.timeSaved.Add(int64(e.UpstreamTime))
+	}
+	if o.Missed != nil {
+		m.why.WithLabelValues(o.Missed.Kind()).Inc()
+	}
+	f := o.Found
+	if f == nil {
+		return
+	}
+	if f.EmbedTook > 0 {
+		observeTime(m.steps[stepEmbed], f.EmbedTook, o.Span)
+	}
+	if f.SearchTook > 0 {
+		observeTime(m.steps[stepSearch], f.SearchTook, o.Span)
+	}
+	if f.Shadow {
+		m.shadowHits.Add(1)
+	}
 }
 
 // observeTime adds a time to a histogram, with span as its example where that is kept.
@@ -110,10 +152,8 @@ func observeTime(h prometheus.Observer, took time.Duration, span *tracing.Span) 
 	h.(prometheus.ExemplarObserver).ObserveWithExemplar(took.Seconds(), span.Exemplar())
 }
 
-func (m *metrics) fault(step string)       { m.faults.WithLabelValues(step).Inc() }
-func (m *metrics) notStored(reason string) { m.unstored.WithLabelValues(reason).Inc() }
-
-func (m *metrics) missed(why string) { m.why.WithLabelValues(why).Inc() }
+// fault counts a fault of a step at once: most belong to no request.
+func (m *metrics) fault(step string) { m.faults.WithLabelValues(step).Inc() }
 
 // lookedFor is how many requests were looked for in the cache, and answered.
 func (m *metrics) lookedFor() (n int64) {
@@ -123,13 +163,6 @@ func (m *metrics) lookedFor() (n int64) {
 		}
 	}
 	return n
-}
-
-// saved counts the work that the upstream did not have to do.
-func (m *metrics) saved(r Result, e *store.Entry) {
-	m.tokensSaved[r].input.Add(e.InputTokens)
-	m.tokensSaved[r].output.Add(e.OutputTokens)
-	m.timeSaved.Add(int64(e.UpstreamTime))
 }
 
 // Stats are the server's counters since its start.
@@ -193,7 +226,7 @@ func (s *Server) Stats() Stats {
 
 // newWatch returns what keeps a history of the server's counters.
 func newWatch(s *Server) *watch.Watch {
-	return watch.New(watch.Options{Names: resultNames, Read: func() (c watch.Counters) {
+	return watch.New(watch.Options{Names: observe.ResultNames, Read: func() (c watch.Counters) {
 		for _, endpoint := range s.metrics.endpoints {
 			for r := range c.Requests {
 				c.Requests[r] += s.metrics.requests[endpoint][r].Load()
@@ -215,16 +248,6 @@ func newWatch(s *Server) *watch.Watch {
 
 // WatchOf is the history of a server, and the stream of its requests, for the admin API.
 func WatchOf(s *Server) *watch.Watch { return s.watch }
-
-// observe keeps how long an answer took where it is a stored one, or the upstream's.
-func observe(w *watch.Watch, r Result, took time.Duration) {
-	switch r {
-	case Exact, Semantic, Stale:
-		w.Observe(watch.Hit, took)
-	case Miss:
-		w.Observe(watch.Miss, took)
-	}
-}
 
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc("reprise_"+name, help, labels, nil)
@@ -271,7 +294,7 @@ func (m *metrics) Collect(ch chan<- prometheus.Metric) {
 		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, n, labels...)
 	}
 	for _, endpoint := range m.endpoints {
-		for r, result := range resultNames {
+		for r, result := range observe.ResultNames {
 			count(descRequests, float64(m.requests[endpoint][r].Load()), endpoint, result)
 		}
 	}

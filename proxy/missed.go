@@ -53,11 +53,12 @@ func foundElsewhere(s *Server, e *store.Entry, asks uint64) {
 // missing is a query that no stored answer is found for.
 type missing struct{ *query }
 
-// why finds why q missed, which goes to the upstream next, and adds it to the detail of the response.
+// why finds why q missed, which goes to the upstream next, and adds it to the detail of the response: the header of the answer has it, so
+// that it cannot wait for the end of the request.
 func (q missing) why(found *finding) {
 	q.s.faults.guard("misses", func() error {
-		q.asked = q.identify(found.Finding)
-		q.miss = q.s.misses.Why(q.asked, q.facts(found.Finding), q.life)
+		asked := q.identify(found.Finding)
+		q.miss = &misses.Missed{Request: asked, Diagnosis: q.s.misses.Why(asked, q.facts(found.Finding), q.life)}
 		found.detail = append(found.detail, q.miss.Status())
 		return nil
 	})
@@ -99,7 +100,7 @@ func (q missing) facts(f *cache.Finding) *misses.Facts {
 }
 
 // shortened is what has decided the life of an answer to q, or to a request like it; "": the setting for all.
-func (q missing) shortened(e *store.Entry) string {
+func (q *query) shortened(e *store.Entry) string {
 	switch {
 	case !e.Expires.IsZero() && e.Expires.Sub(e.Created) < q.rule.TTL:
 		return misses.ByClient
@@ -108,41 +109,6 @@ func (q missing) shortened(e *store.Entry) string {
 	}
 	return ""
 }
-
-// remember makes the watch remember what became of the answer to q: an entry, or why there is none.
-func (q missing) remember(k *keptInfo) {
-	if q.asked == nil || q.d.NoStore {
-		return
-	}
-	q.s.faults.guard("misses", func() error {
-		if k.entry != nil {
-			q.asked.Short = q.shortened(k.entry)
-			q.s.misses.Kept(q.asked, uint64(k.entry.ID), k.entry.Expires, q.current)
-		} else if k.reason != "" {
-			q.s.misses.NotKept(q.asked, k.reason, q.current)
-		}
-		return nil
-	})
-}
-
-// count counts the miss of a request that the upstream has answered.
-func (q missing) count() {
-	if q.miss != nil {
-		q.s.metrics.missed(string(q.miss.Why))
-		q.s.misses.Count(q.miss, q.example())
-	}
-}
-
-// example is what q leaves as an example of misses, nil where its client wants nothing of it to be kept.
-func (q missing) example() *misses.Asked {
-	if q.d.NoStore {
-		return nil
-	}
-	return &misses.Asked{Model: q.Model, Tenant: q.tenant, Namespace: q.d.Namespace, Prompt: q.Prompt, Valid: q.current}
-}
-
-// current reports whether no purge has begun since q came.
-func (q missing) current() bool { return q.s.cache.Epoch() == q.req.Epoch }
 
 var missSeed = maphash.MakeSeed()
 

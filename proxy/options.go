@@ -20,6 +20,7 @@ import (
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/internal/header"
+	"reprise/proxy/observe"
 	"reprise/proxy/observe/accesslog"
 	"reprise/proxy/observe/prices"
 	"reprise/proxy/rules"
@@ -135,7 +136,8 @@ type Options struct {
 	Explain    bool   // allow explain without the admin token
 	LogPrompts bool   // prompts may appear in the log
 
-	Readers []cache.Reader // read every change of the cache, in order
+	Observers []observe.Observer // read the outcome of every request beside those of the server
+	Readers   []cache.Reader     // read every change of the cache, in order
 	// Passed gets each request that the policy sees, as in cache.Options; nil: none.
 	Passed func(*cache.Passed)
 	// Judged gets the answers that some settings would serve, as in cache.Options; nil: none.

@@ -47,22 +47,22 @@ func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q
 
 // forward passes r, with this body if it has been read, to an upstream.
 func forward(s *Server, v *visit, out *statusWriter, r *http.Request, q *query, body []byte) error {
-	p := upstream.Passed{Request: r, Tenant: s.ids.tenant(r.Header), Read: body, Span: v.span}
-	if v.Tenant = p.Tenant; q != nil {
+	p := upstream.Passed{Request: r, Tenant: s.ids.tenant(r.Header), Read: body, Span: v.seen.Span}
+	if v.seen.Tenant = p.Tenant; q != nil {
 		p.Model, p.Chain = q.Model, s.hints.chain(q)
-		v.Model = q.Model
+		v.seen.Model = q.Model
 		defer s.hints.drop(p.Chain)
 	}
 	several, start := several(&s.opts), s.opts.Now()
 	p.Begins = func(reply *upstream.Reply) {
 		out.span = reply.Span
-		if v.Upstream = reply.Replica.Name(); several {
+		if v.seen.Upstream = reply.Replica.Name(); several {
 			out.status.answeredBy(reply.Replica, reply.Foreign)
 		}
 	}
 	defer func() {
-		v.Waited = s.opts.Now().Sub(start)
-		out.spent(s)
+		v.seen.Waited = s.opts.Now().Sub(start)
+		out.spent()
 		out.span.End()
 	}()
 	return s.upstream.PassThrough(out, p)
@@ -136,13 +136,13 @@ func (w *statusWriter) Write(p []byte) (int, error) {
 	return w.ResponseWriter.Write(p)
 }
 
-// spent counts the tokens of an answer of a cached endpoint that has passed. A packed one is not read.
-func (w *statusWriter) spent(s *Server) {
+// spent notes the tokens of an answer of a cached endpoint that has passed. A packed one is not read.
+func (w *statusWriter) spent() {
 	switch {
 	case w.meter != nil:
-		spent(s, w.visit.Tenant, w.visit.Model, w.sent, w.meter, w.span)
-	case w.visit.api != nil && w.sent/100 == 2:
-		s.costs.Unreported()
+		w.visit.seen.Call = called(w.visit.seen.Model, w.sent, w.meter, w.span)
+	case w.visit.api != nil:
+		w.visit.seen.Call.Status = w.sent
 	}
 }
 

@@ -46,16 +46,7 @@ func (s *Server) Purge(ctx context.Context, f store.Filter) (matched, purged int
 // Purged makes the server follow a purge of the cache of what f selects that it has not made itself, one of another process: what it holds
 // outside the cache may be of before.
 func (s *Server) Purged(f store.Filter) {
-	forget(s, f)
-	s.readings.clear()
-	if f.Entry != 0 { // figures have no text: a look at one wrong answer must not cost those of the last hour
-		s.alignment.Forget()
-		s.misses.Forget()
-	} else {
-		s.alignment.Clear()
-		s.misses.Clear()
-	}
-	s.warmer.clear()
+	s.observers.Forget(f)
 	s.flights.Detach() // their answers may have been read before the removal, or be as old
 }
 

@@ -12,7 +12,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/budget"
-	"reprise/proxy/learn"
+	"reprise/proxy/observe"
 	"reprise/proxy/observe/misses"
 	"reprise/proxy/rules"
 	"reprise/proxy/tracing"
@@ -35,8 +35,12 @@ type query struct {
 	mem    *budget.Lease // what body and request are charged to
 	span   *tracing.Span // of the request; nil: it has none
 
-	asked *misses.Request   // how it is compared with others, once it has missed
-	miss  *misses.Diagnosis // why it missed
+	// For those who watch:
+	came   observe.Stamp
+	found  *cache.Finding // of the last search by meaning
+	reused *cache.Hit     // what it has found, and is served
+	sent   bool           // to an upstream
+	miss   *misses.Missed // why it missed
 }
 
 // newQuery returns the query of a request, whose body is charged to mem. It has no tick yet: requests that pass through are no requests
@@ -142,6 +146,21 @@ func setSpan(q *query, span *tracing.Span) {
 	}
 }
 
+// outcome fills what o has of the request itself.
+func (q *query) outcome(o *observe.Outcome) {
+	o.Came, o.Span, o.Request = q.came, q.span, &q.req
+	o.Tenant, o.Namespace, o.Model, o.Prompt = q.tenant, q.d.Namespace, q.Model, q.Prompt
+	o.Route, o.Endpoint, o.Stream, o.NoStore = q.family.Path, q.family.Name, q.Stream, q.d.NoStore
+}
+
+// forwardedTo notes in o what was sent to an upstream. An embedding has no prefix that an engine keeps, and of a request with no-store nothing
+// is kept.
+func (q *query) forwardedTo(o *observe.Outcome) {
+	if !q.d.NoStore && q.family.Answers.Streams != nil {
+		o.Segments, o.Body = q.Segments, q.body
+	}
+}
+
 // exact looks the key up. An expired answer is kept for stale-if-error.
 func (q *query) exact(ctx context.Context) *served {
 	defer q.span.Child(tracing.Exact).End()
@@ -186,26 +205,25 @@ func (q *query) search(ctx context.Context) *finding {
 	found, err := q.s.cache.Find(ctx, &q.req)
 	q.s.faults.degraded(err)
 	f := &finding{Finding: found}
+	q.found, q.reused = found, nil
 	if q.ExactOnly != "" {
 		f.detail = append(f.detail, "exact-only="+q.ExactOnly)
 	}
-	f.count(q.s, q.span)
+	f.describe()
 	if f.Hit == nil {
 		return f
 	}
-	f.hit = q.reused(f, f.Hit)
+	f.hit = q.reuse(f, f.Hit)
 	return f
 }
 
-// reused prepares the answer to another prompt that a search has found.
-func (q *query) reused(f *finding, found *cache.Hit) *served {
+// reuse prepares the answer to another prompt that a search has found.
+func (q *query) reuse(f *finding, found *cache.Hit) *served {
 	hit := q.serve(found, Semantic)
 	if hit == nil {
 		return nil
 	}
-	q.s.learner.Served(&f.Verdict, string(f.Basis))
-	met := pairWith(q, found.Entry, &f.Verdict, f.Basis)
-	q.s.learner.Met(learn.Served, &met)
+	q.reused = found
 	hit.vector, hit.band = f.Vector, f.Band()
 	hit.status.detail = append(append(hit.status.detail, foundBy(&f.Verdict, f.Basis)...), f.detail...)
 	if found.Topic != 0 {
@@ -214,25 +232,16 @@ func (q *query) reused(f *finding, found *cache.Hit) *served {
 	return hit
 }
 
-// count adds the steps of a search to the metrics, and to the detail of the response.
-func (f *finding) count(s *Server, span *tracing.Span) {
-	m := s.metrics
-	if f.EmbedTook > 0 {
-		m.step(stepEmbed, f.EmbedTook, span)
-	}
-	if f.SearchTook > 0 {
-		m.step(stepSearch, f.SearchTook, span)
-	}
+// describe adds the steps of a search to the detail of the response.
+func (f *finding) describe() {
 	if f.Degraded != "" {
 		f.detail = append(f.detail, "degraded="+f.Degraded)
 	}
 	for _, veto := range f.Vetoes {
-		s.learner.Vetoed(veto)
 		f.detail = append(f.detail, "veto="+string(veto))
 	}
 	switch {
 	case f.Shadow:
-		m.shadowHits.Add(1)
 		f.detail = append(f.detail, "shadow=hit")
 	case f.Explore != nil:
 		f.detail = append(f.detail, "explore")

@@ -12,6 +12,7 @@ import (
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/header"
 	"reprise/proxy/rules"
+	"reprise/store"
 )
 
 // reading is what a request was read as: it follows from the request's bytes alone.
@@ -144,8 +145,8 @@ func (m *readings) keep(r reading, came uint64, now func() uint64) {
 	m.young[r.print] = &reading{tenant: r.tenant, Request: &request, rule: r.rule, set: r.set}
 }
 
-// clear forgets all.
-func (m *readings) clear() {
+// Forget forgets all: it holds prompts.
+func (m *readings) Forget(store.Filter) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.young, m.old, m.size = map[fingerprint]*reading{}, nil, 0

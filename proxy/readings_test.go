@@ -9,6 +9,7 @@ import (
 
 	"reprise/proxy/api/registry"
 	"reprise/proxy/canon"
+	"reprise/store"
 )
 
 // readingCases are requests of which many differ in one thing.
@@ -134,7 +135,7 @@ func TestReadings(t *testing.T) {
 	if !reflect.DeepEqual(got.Request, &want) {
 		t.Errorf("%+v, want %+v", got.Request, want)
 	}
-	m.clear()
+	m.Forget(store.Filter{})
 	if _, ok := m.find(print); ok {
 		t.Error("found after a purge")
 	}

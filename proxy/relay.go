@@ -33,7 +33,7 @@ func newRelay(x exchange, o *outcome, leader bool) *relay {
 		x.span.Link(o.origin)
 	}
 	r.status.ignored = x.Ignored
-	if x.v.Upstream = o.replica.Name(); several(&x.s.opts) {
+	if x.v.seen.Upstream = o.replica.Name(); several(&x.s.opts) {
 		r.status.answeredBy(o.replica, o.foreign)
 		x.via = o
 	}
@@ -78,8 +78,8 @@ func (r *relay) waited() {
 	if r.status.result != Miss {
 		return
 	}
-	if r.v.Waited = time.Duration(r.took.Load()); r.v.Waited == 0 {
-		r.v.Waited = r.s.opts.Now().Sub(r.start)
+	if r.v.seen.Waited = time.Duration(r.took.Load()); r.v.seen.Waited == 0 {
+		r.v.seen.Waited = r.s.opts.Now().Sub(r.start)
 	}
 }
 
@@ -209,7 +209,7 @@ func (r *relay) countUse() {
 	}
 	if e, ok := r.s.cache.Get(r.kept.entry.ID); ok {
 		r.touch(e, nil)
-		r.saved(Shared, e)
+		r.v.seen.Entry = e
 	}
 }
 

@@ -37,6 +37,8 @@ import (
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/learn"
+	"reprise/proxy/observe"
+	"reprise/proxy/observe/align"
 	"reprise/proxy/observe/misses"
 	"reprise/proxy/observe/prices"
 	"reprise/proxy/observe/watch"
@@ -59,16 +61,18 @@ type Server struct {
 	learner   *learn.Learner
 	preambles learn.Preambles
 
-	flights   *upstream.Flights[*outcome]
-	alignment *alignment
-	misses    *misses.Watch
-	budget    *budget.Budget
-	draining  atomic.Bool
+	flights  *upstream.Flights[*outcome]
+	budget   *budget.Budget
+	draining atomic.Bool
+	faults   *faults
 
-	metrics *metrics
-	costs   *prices.Ledger
-	faults  *faults
-	watch   *watch.Watch
+	// Those who watch, and the list by which the path of a request and a purge reach them.
+	observers *observe.List
+	metrics   *metrics
+	costs     *prices.Ledger
+	watch     *watch.Watch
+	misses    *misses.Watch
+	alignment *align.Watch
 }
 
 // New returns a server for o. It loads the topics from the store.
@@ -104,10 +108,21 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s.faults.degraded(s.cache.Restore(context.Background()))
-	s.warmer = startWarmer(s)
-	s.continuation = newContinuation(s)
 	s.watch = newWatch(s)
+	s.warmer = newWarmer(s)
+	s.observers = observe.NewList(s.faults, s.watchers(), s.readings, s.warmer)
+	s.warmer.start()
+	s.continuation = newContinuation(s)
 	return s, nil
+}
+
+// watchers are the observers, in the order in which they read an outcome: misses count a request before the metrics have it.
+func (s *Server) watchers() []observe.Observer {
+	all := []observe.Observer{s.misses, s.alignment, s.learner, s.metrics, s.costs, s.watch, observe.Spans{}}
+	if s.opts.AccessLog != nil {
+		all = append(all, s.opts.AccessLog)
+	}
+	return append(all, s.opts.Observers...)
 }
 
 // CacheOf is the cache of a server, for what follows the log of a shared store.
@@ -176,22 +191,18 @@ func sentPath(u *url.URL) string {
 // answering is the one place that turns a handler's error into a response, and counts and logs the request. f is the endpoint's API, nil
 // for a path that is not cached.
 func (s *Server) answering(h func(*visit, http.ResponseWriter, *http.Request) (Result, error), f *api.Family) http.HandlerFunc {
-	endpoint, write := otherEndpoint, apierror.Write
+	write := apierror.Write
 	if f != nil {
-		endpoint, write = f.Name, f.WriteError
+		write = f.WriteError
 	}
 	return s.keepingAlive(func(w http.ResponseWriter, r *http.Request) {
 		start, result, refused := s.opts.Now(), Refused, false
-		v := arrive(w, r, f)
-		v.span = s.opts.Tracer.Request(r.Header)
+		v := s.arrive(w, r, f)
 		defer func() { // also after a panic, which cuts an answer off
 			if result == Refused && !refused && r.Context().Err() != nil {
 				result = Gone
 			}
-			v.Took = s.opts.Now().Sub(start)
-			s.metrics.request(endpoint, result, v.Took, v.span)
-			observe(s.watch, result, v.Took)
-			v.end(s.opts.AccessLog, s.watch, w, r, result, start)
+			s.end(v, w, r, result, start)
 		}()
 		got, err := s.admit(v, w, r, h)
 		switch {

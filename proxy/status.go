@@ -14,31 +14,26 @@ import (
 	"reprise/policy"
 	"reprise/proxy/api"
 	"reprise/proxy/internal/clientio"
-	"reprise/proxy/observe/accesslog"
-	"reprise/proxy/observe/watch"
+	"reprise/proxy/observe"
 	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
 )
 
 // Result is how a request was answered. Every request has exactly one.
-type Result uint8
+type Result = observe.Result
 
-// The results, as X-Cache spells them.
+// The results.
 const (
-	Exact    Result = iota // the answer to an equal request, or to one recorded as its alias
-	Semantic               // the answer to a request of the same meaning
-	Shared                 // the answer of an equal request's flight
-	Stale                  // expired, but the upstream failed
-	Miss                   // the upstream's answer
-	Bypass                 // passed through: the cache took no part
-	Refused                // answered with an error of our own: bad input, upstream unreachable or cut
-	Gone                   // the client left before its answer
-	results
+	Exact    = observe.Exact
+	Semantic = observe.Semantic
+	Shared   = observe.Shared
+	Stale    = observe.Stale
+	Miss     = observe.Miss
+	Bypass   = observe.Bypass
+	Refused  = observe.Refused
+	Gone     = observe.Gone
+	results  = observe.Results
 )
-
-var resultNames = [results]string{"exact", "semantic", "shared", "stale", "miss", "bypass", "error", "client-gone"}
-
-func (r Result) String() string { return resultNames[r] }
 
 // cacheStatus is what the header of a response reports of the cache: Cache-Status (RFC 9211), Age, X-Cache, X-Reprise-Entry.
 type cacheStatus struct {
@@ -146,7 +141,7 @@ func (c *cacheStatus) appendTo(b []byte) []byte {
 
 // resultHeaders are the values of X-Cache; made once, they save an allocation per answer.
 var resultHeaders = func() (hs [results][]string) {
-	for r, name := range resultNames {
+	for r, name := range observe.ResultNames {
 		hs[r] = []string{name}
 	}
 	return hs
@@ -155,14 +150,13 @@ var resultHeaders = func() (hs [results][]string) {
 // noLength is the length of an answer that is not known, or is in its header already.
 const noLength = -1
 
-// visit is a request from its arrival to its end: what the access log has of it, and its id. Only the goroutine of its handler uses it, and
+// visit is a request from its arrival to its end: its id, and what those who watch see of it. Only the goroutine of its handler uses it, and
 // not a flight, which may last longer.
 type visit struct {
-	accesslog.Line
+	seen  observe.Outcome
 	api   *api.Family // of the endpoint; nil: it is not cached
 	ids   []string    // the id, as the value of a header field
 	given bool        // by the client
-	span  *tracing.Span
 }
 
 var visits = sync.Pool{New: func() any { return new(visit) }}
@@ -174,15 +168,18 @@ const requestID = "X-Request-Id"
 const mostID = 128
 
 // arrive begins the visit of r, a request to an endpoint of f, and gives it an id.
-func arrive(w http.ResponseWriter, r *http.Request, f *api.Family) *visit {
+func (s *Server) arrive(w http.ResponseWriter, r *http.Request, f *api.Family) *visit {
 	v := visits.Get().(*visit)
-	v.api = f
+	if v.api = f; f != nil {
+		v.seen.Route, v.seen.Endpoint = f.Path, f.Name
+	}
+	v.seen.Came, v.seen.Span = s.observers.Stamp(), s.opts.Tracer.Request(r.Header)
 	if given := r.Header[requestID]; len(given) > 0 && isID(given[0]) {
 		v.ids, v.given = given[:1:1], true
 	} else {
 		v.ids = newID()
 	}
-	v.ID = v.ids[0]
+	v.seen.ID = v.ids[0]
 	r.Header[requestID], w.Header()[requestID] = v.ids, v.ids
 	return v
 }
@@ -212,7 +209,7 @@ func (v *visit) answeredAs(h http.Header, theirs []string) {
 	if len(theirs) == 0 {
 		return
 	}
-	v.UpstreamID = theirs[0]
+	v.seen.UpstreamID = theirs[0]
 	if h[requestID] = theirs[:1:1]; v.given {
 		h[requestID] = v.ids
 	}
@@ -220,47 +217,8 @@ func (v *visit) answeredAs(h http.Header, theirs []string) {
 
 // asks notes in the span of a request what is asked, and returns the span.
 func (v *visit) asks(q *query) *tracing.Span {
-	v.span.About(tracing.Asked{Operation: q.family.Operation, Provider: q.family.Provider, Model: q.Model, Stream: q.Stream})
-	return v.span
-}
-
-// trace ends the span of a request.
-func (v *visit) trace(h http.Header, r *http.Request, result Result) {
-	span := v.span
-	if !span.Recording() {
-		return
-	}
-	route, why := "", whyOf(h)
-	if v.api != nil {
-		route = v.api.Path
-	}
-	span.Served(r.Method, route)
-	span.Text(tracing.Path, accesslog.Path(r.URL.Path))
-	span.Text(tracing.Scheme, scheme(r))
-	span.Text(tracing.RequestID, v.ID)
-	span.Text(tracing.Tenant, v.Tenant)
-	span.Text(tracing.CacheResult, result.String())
-	span.Text(tracing.CacheReason, why)
-	span.Text(tracing.Upstream, v.Upstream)
-	if v.Band > 0 {
-		span.Number(tracing.SimilarityFrom, int64(v.Band))
-	}
-	if v.Saved > 0 {
-		span.Number(tracing.TokensSaved, v.Saved)
-	}
-	if v.Status > 0 { // an answer was begun
-		span.Number(tracing.Status, int64(v.Status))
-		span.Number(tracing.ResponseSize, v.Bytes)
-	}
-	switch {
-	case result == Gone:
-		span.Text(tracing.ErrorType, result.String())
-	case v.Status >= http.StatusInternalServerError || result == Refused && v.Status < http.StatusBadRequest: // or cut
-		span.Fail(failure(result, v.Status, why))
-	case v.Status >= http.StatusBadRequest: // by HTTP's conventions no fault of the server
-		span.Text(tracing.ErrorType, failure(result, v.Status, why))
-	}
-	span.End()
+	v.seen.Span.About(tracing.Asked{Operation: q.family.Operation, Provider: q.family.Provider, Model: q.Model, Stream: q.Stream})
+	return v.seen.Span
 }
 
 // scheme is how the client has come.
@@ -271,64 +229,20 @@ func scheme(r *http.Request) string {
 	return "http"
 }
 
-// failure is the class of an error: the code of one of the proxy's own, or the status of the upstream's.
-func failure(result Result, status int, why string) string {
-	switch {
-	case status < http.StatusBadRequest:
-		return "cut"
-	case result == Refused && why != "" && !strings.ContainsAny(why, "=;"):
-		return why
-	}
-	return strconv.Itoa(status)
-}
-
-// end writes the line of a request, which came at start, to log, shows it to those who watch, and gives up v.
-func (v *visit) end(log *accesslog.Log, watched *watch.Watch, w http.ResponseWriter, r *http.Request, result Result, start time.Time) {
+// end passes what became of a request, which came at start, to those who watch, and gives up v.
+func (s *Server) end(v *visit, w http.ResponseWriter, r *http.Request, result Result, start time.Time) {
 	client := w
 	if k, ok := w.(*keepalive); ok {
 		client = k.ResponseWriter
 	}
-	v.Status, v.Bytes = clientio.Sent(client)
-	v.trace(w.Header(), r, result)
-	ended := start.Add(v.Took)
-	takes, seen := log.Takes(result == Refused || v.Status >= http.StatusBadRequest), watched.Wants(int(result), ended)
-	if takes || seen {
-		if v.api != nil {
-			v.Endpoint = v.api.Name
-		} else {
-			v.Endpoint = accesslog.Path(r.URL.Path)
-		}
-		v.At, v.Result, v.Why = ended, result.String(), whyOf(w.Header())
+	o := &v.seen
+	o.Answered, o.Result, o.At = true, result, s.opts.Now()
+	o.Took, o.Method, o.Path, o.Scheme = o.At.Sub(start), r.Method, r.URL.Path, scheme(r)
+	o.Status, o.Bytes = clientio.Sent(client)
+	if all := w.Header()["Cache-Status"]; len(all) > 0 {
+		o.CacheStatus = all[len(all)-1]
 	}
-	if takes {
-		log.Write(&v.Line)
-	}
-	if seen {
-		v.show(watched, result)
-	}
+	s.observers.Ended(o)
 	*v = visit{}
 	visits.Put(v)
-}
-
-// show passes v, which has ended, to those who watch.
-func (v *visit) show(watched *watch.Watch, result Result) {
-	watched.Passed(v.Tenant, v.Model, int(result), v.At, func() watch.Request {
-		return watch.Request{At: v.At, ID: v.ID, Tenant: v.Tenant, Model: v.Model, Endpoint: v.Endpoint, Result: v.Result, Why: v.Why, Upstream: v.Upstream,
-			Status: v.Status, Bytes: v.Bytes, Took: v.Took.Seconds(), Waited: v.Waited.Seconds(), Saved: v.Saved, Stream: v.Stream}
-	})
-}
-
-// whyOf is the reason in the Cache-Status of an answer: its detail, or else why the request was forwarded.
-func whyOf(h http.Header) string {
-	all := h["Cache-Status"]
-	if len(all) == 0 || !strings.HasPrefix(all[len(all)-1], "reprise") {
-		return ""
-	}
-	own := all[len(all)-1]
-	if _, detail, ok := strings.Cut(own, `; detail="`); ok {
-		return strings.Replace(strings.TrimSuffix(detail, `"`), "why=", "", 1)
-	}
-	_, fwd, _ := strings.Cut(own, "; fwd=")
-	fwd, _, _ = strings.Cut(fwd, ";")
-	return fwd
 }

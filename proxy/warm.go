@@ -19,9 +19,11 @@ import (
 	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/api"
 	"reprise/proxy/canon"
+	"reprise/proxy/observe"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/prefix"
 	"reprise/proxy/upstream/usage"
+	"reprise/store"
 )
 
 // warmer keeps prefixes in the caches of upstreams that forget them after a time without a use: shortly before that, it sends the tools and
@@ -30,6 +32,7 @@ import (
 type warmer struct {
 	s      *Server
 	budget float64 // prompt tokens a minute
+	ctx    context.Context
 	stop   context.CancelFunc
 	done   chan struct{}
 
@@ -60,31 +63,39 @@ const (
 	warmLimit      = time.Minute // for one request
 )
 
-// startWarmer returns a warmer that runs until close, nil where nothing is to be warmed. Without a credential of the operator's nothing is: a
+// newWarmer returns a warmer, nil where nothing is to be warmed. Without a credential of the operator's nothing is: a
 // client's is for the client's own requests.
-func startWarmer(s *Server) *warmer {
+func newWarmer(s *Server) *warmer {
 	if s.opts.Hints.WarmBudget <= 0 || s.hints.worth == nil || s.opts.UpstreamKey == "" {
 		return nil
 	}
 	ctx, stop := context.WithCancel(context.Background())
-	w := &warmer{s: s, budget: float64(s.opts.Hints.WarmBudget), stop: stop, done: make(chan struct{}), kept: map[prefix.Block]*warmable{}, filled: s.opts.Now(),
+	w := &warmer{s: s, budget: float64(s.opts.Hints.WarmBudget), ctx: ctx, stop: stop, done: make(chan struct{}), kept: map[prefix.Block]*warmable{}, filled: s.opts.Now(),
 		requests: prometheus.NewCounter(prometheus.CounterOpts{Name: "reprise_warm_requests_total", Help: "Requests that the proxy has sent by itself to keep prefixes in the caches of upstreams."}),
 		tokens:   prometheus.NewCounter(prometheus.CounterOpts{Name: "reprise_warm_tokens_total", Help: "Tokens of the prompts of those, about."})}
 	s.metrics.vectors = append(s.metrics.vectors, w.requests, w.tokens)
-	go func() {
-		defer close(w.done)
-		ticker := time.NewTicker(warmEvery)
-		defer ticker.Stop()
-		for {
-			select {
-			case <-ticker.C:
-				s.faults.guard("warm", func() error { w.round(ctx); return nil })
-			case <-ctx.Done():
-				return
-			}
-		}
-	}()
 	return w
+}
+
+// start begins to warm, until close.
+func (w *warmer) start() {
+	if w != nil {
+		go w.run()
+	}
+}
+
+func (w *warmer) run() {
+	defer close(w.done)
+	ticker := time.NewTicker(warmEvery)
+	defer ticker.Stop()
+	for {
+		select {
+		case <-ticker.C:
+			w.s.faults.guard("warm", func() error { w.round(w.ctx); return nil })
+		case <-w.ctx.Done():
+			return
+		}
+	}
 }
 
 func (w *warmer) close() {
@@ -94,8 +105,8 @@ func (w *warmer) close() {
 	}
 }
 
-// clear forgets all scaffolds: a purge may have been about them.
-func (w *warmer) clear() {
+// Forget forgets all scaffolds: a purge may have been about them.
+func (w *warmer) Forget(store.Filter) {
 	if w != nil {
 		w.mu.Lock()
 		defer w.mu.Unlock()
@@ -233,7 +244,7 @@ func (w *warmer) send(ctx context.Context, b prefix.Block) {
 		_, _ = io.CopyN(io.Discard, body, 1<<20)
 		body.Close()
 		status = reply.StatusCode
-		spent(w.s, k.tenant, k.Model, status, body.meter, nil)
+		w.s.observers.Ended(&observe.Outcome{Tenant: k.tenant, Call: called(k.Model, status, body.meter, nil)})
 	}
 	if status == http.StatusOK {
 		w.requests.Inc()

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/proxy/observe"
 	"reprise/proxy/observe/watch"
 )
 
@@ -46,17 +47,12 @@ func BenchmarkPage(b *testing.B) {
 
 // pass lets 5,000 requests a second pass.
 func pass(w *watch.Watch, window time.Duration) {
-	results := []string{"exact", "semantic", "miss", "bypass", "error"}
+	results := []observe.Result{observe.Exact, observe.Semantic, observe.Miss, observe.Bypass, observe.Refused}
 	start := time.Now()
 	for n := 0; time.Since(start) < window; {
 		for ; n < int(time.Since(start).Seconds()*5000); n++ {
-			at, result := time.Now(), results[n%len(results)]
-			w.Observe(watch.Hit, time.Duration(n)*time.Nanosecond)
-			if w.Wants(n%len(results), at) {
-				w.Passed("tenant", "gpt-4o-mini", n%len(results), at, func() watch.Request {
-					return watch.Request{At: at, Tenant: "tenant", Model: "gpt-4o-mini", Result: result, Endpoint: "chat", ID: "0123456789abcdef", Why: "why=new"}
-				})
-			}
+			w.Ended(&observe.Outcome{Answered: true, Result: results[n%len(results)], At: time.Now(), Took: time.Duration(n) * time.Nanosecond, Tenant: "tenant",
+				Model: "gpt-4o-mini", Endpoint: "chat", ID: "0123456789abcdef", CacheStatus: "reprise; fwd=uri-miss"})
 		}
 		time.Sleep(time.Millisecond)
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/proxy/observe"
 	"reprise/proxy/observe/watch"
 )
 
@@ -131,8 +132,8 @@ func TestEvents(t *testing.T) {
 	if kind, data := next(); kind != "hello" || !gjson.Get(data, "started").Exists() {
 		t.Fatalf("%s %s", kind, data)
 	}
-	for result, name := range map[int]string{0: "exact", 4: "miss"} {
-		w.Passed("tenant", "m\nevent: x", result, time.Now(), func() watch.Request { return watch.Request{Model: "m\n\nevent: x\n", Result: name} })
+	for _, result := range []observe.Result{observe.Exact, observe.Miss} {
+		w.Ended(&observe.Outcome{Answered: true, Result: result, At: time.Now(), Tenant: "tenant", Model: "m\n\nevent: x\n"})
 	}
 	if kind, data := next(); kind != "request" || gjson.Get(data, "result").String() != "miss" || gjson.Get(data, "model").String() != "m\n\nevent: x\n" {
 		t.Errorf("%s %s", kind, data)

@@ -17,6 +17,8 @@ import (
 	"sync"
 	"time"
 
+	"reprise/policy"
+	"reprise/proxy/cache"
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/evidence"
 )
@@ -30,6 +32,13 @@ type Options struct {
 	// Ask asks a model of the upstream under a credential of the operator, and returns the text of its whole answer; required where
 	// SetModel names one.
 	Ask func(ctx context.Context, model string, messages [2]Message) (text string, err error)
+
+	// What the cache knows, required for Ended: the text of a stored answer, false where it has none that can be compared; whether it may
+	// still be served; the topic of an entry; and the counting of an outcome.
+	Stored   func(*cache.Hit) (text string, ok bool, err error)
+	Serves   func(*cache.Hit) bool
+	OwnTopic func(policy.ID) policy.TopicID
+	Learn    func(*cache.Request, *cache.Finding, evidence.Outcome, evidence.Source)
 
 	// Hold charges bytes of memory until release is called; false where there is no room for them. Default: there always is.
 	Hold func(bytes int64) (room bool, release func())

@@ -122,8 +122,8 @@ func (l *Learner) Served(v *reuse.Verdict, basis string) {
 	}
 }
 
-// Vetoed counts a stored answer that was not served because of a veto.
-func (l *Learner) Vetoed(v reuse.Veto) {
+// vetoed counts a stored answer that was not served because of a veto.
+func (l *Learner) vetoed(v reuse.Veto) {
 	l.counts.vetoes.WithLabelValues(string(v)).Inc()
 	l.counts.mu.Lock()
 	defer l.counts.mu.Unlock()

@@ -7,9 +7,13 @@ package accesslog
 
 import (
 	"math/rand/v2"
+	"net/http"
 	"strconv"
 	"sync"
 	"time"
+
+	"reprise/proxy/observe"
+	"reprise/store"
 )
 
 // Line is what the log has of one request. Texts that are empty and numbers that are 0 are left out, except Status, Bytes and Took.
@@ -20,7 +24,7 @@ type Line struct {
 	UpstreamID string    // that the upstream has given to it
 	Tenant     string    // a digest
 	Model      string    // that was asked for
-	Endpoint   string    // the name of an API, or a path as from [Path]
+	Endpoint   string    // the name of an API, or a path as from [observe.Path]
 	Result     string    // as in X-Cache
 	Why        string    // as in the detail of Cache-Status
 	Upstream   string    // its name
@@ -124,3 +128,15 @@ func appendMillis(b []byte, d time.Duration) []byte {
 	rest := us % 1000
 	return append(b, '.', byte('0'+rest/100), byte('0'+rest/10%10), byte('0'+rest%10))
 }
+
+// Ended writes the line of a request.
+func (log *Log) Ended(o *observe.Outcome) {
+	if !o.Answered || !log.Takes(o.Result == observe.Refused || o.Status >= http.StatusBadRequest) {
+		return
+	}
+	log.Write(&Line{At: o.At, ID: o.ID, UpstreamID: o.UpstreamID, Tenant: o.Tenant, Model: o.Model, Endpoint: o.Place(), Result: o.Result.String(), Why: o.Why(),
+		Upstream: o.Upstream, Band: o.Band, Status: o.Status, Bytes: o.Bytes, Took: o.Took, Waited: o.Waited, Saved: o.Saved(), Stream: o.Stream})
+}
+
+// Forget does nothing: a line is written when its request has ended, and has no prompt.
+func (log *Log) Forget(store.Filter) {}

@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"reprise/proxy/observe"
 )
 
 var at = time.Date(2026, 11, 23, 4, 30, 0, 7e6, time.UTC)
@@ -164,7 +166,7 @@ func TestPath(t *testing.T) {
 		"/v1/models/sk-proj-0123": "/v1/models/*", "/what is the capital of France?": "/*", "/v1/threads/a/runs/b/steps/c/d": "/v1/threads/*/runs/*/steps/...",
 		"//v1": "//v1", "/v1/chat/../secret": "/v1/chat/*/*", "/V1": "/*", "/v1/files/a\nb": "/v1/files/*", "/openai/deployments/my name/chat/completions": "/openai/deployments/*/chat/completions",
 	} {
-		if got := Path(path); got != want {
+		if got := observe.Path(path); got != want {
 			t.Errorf("Path(%q) = %q, not %q", path, got, want)
 		}
 	}

@@ -9,7 +9,9 @@ import (
 	"time"
 	"unsafe"
 
+	"reprise/proxy/observe"
 	"reprise/proxy/upstream/prefix"
+	"reprise/store"
 )
 
 // Options bound what a Watch keeps.
@@ -46,6 +48,8 @@ type Watch struct {
 	bytes  atomic.Int64
 	totals totals
 
+	segments sync.Pool // of *[]Segment
+
 	mu      sync.RWMutex // protects what follows
 	apps    map[App]*app
 	emptied time.Time // by the last Clear; zero: there was none
@@ -53,7 +57,7 @@ type Watch struct {
 
 // NewWatch returns a Watch that has observed nothing.
 func NewWatch(o Options) *Watch {
-	return &Watch{o: o.withDefaults(), seed: maphash.MakeSeed(), apps: map[App]*app{}}
+	return &Watch{o: o.withDefaults(), seed: maphash.MakeSeed(), apps: map[App]*app{}, segments: sync.Pool{New: func() any { return new([]Segment) }}}
 }
 
 // maxName is the longest member of an App in bytes; requests with longer ones are not observed.
@@ -63,7 +67,9 @@ const maxName = 256
 // in the order of an engine's template: tools, system, messages; nothing of them is referred to later. It costs some microseconds for a
 // prompt of 4 KB, most of which are spent on hashes and on the copy of the text, and does not allocate once an application has been seen
 // a few times. It never waits: while another request of the same application is compared, this one is only counted.
-func (w *Watch) Observe(name App, segments []Segment) {
+func (w *Watch) Observe(name App, segments []Segment) { w.observe(observe.Stamp{}, name, segments) }
+
+func (w *Watch) observe(came observe.Stamp, name App, segments []Segment) {
 	if w == nil || len(segments) == 0 || max(len(name.Tenant), len(name.Model), len(name.Path), len(name.Namespace)) > maxName {
 		return
 	}
@@ -72,7 +78,10 @@ func (w *Watch) Observe(name App, segments []Segment) {
 	if !a.mu.TryLock() {
 		return
 	}
-	grown := a.observe(segments, w.o.Head, &w.totals)
+	grown := 0
+	if !came.Stale() {
+		grown = a.observe(segments, w.o.Head, &w.totals)
+	}
 	a.mu.Unlock()
 	if grown != 0 && w.bytes.Add(int64(grown)) > int64(w.o.Bytes) {
 		w.shrink(a)
@@ -130,6 +139,32 @@ func (w *Watch) dropLocked(keep *app) {
 	}
 }
 
+// Ended compares what was sent to an upstream that keeps prefixes.
+func (w *Watch) Ended(o *observe.Outcome) {
+	if len(o.Segments) == 0 {
+		return
+	}
+	buf := w.segments.Get().(*[]Segment)
+	all := (*buf)[:0]
+	for _, s := range o.Segments {
+		all = append(all, Segment{Kind: prefix.Kind(s.Kind), Text: s.Of(o.Body)})
+	}
+	w.observe(o.Came, App{Tenant: o.Tenant, Model: o.Model, Path: o.Route, Namespace: o.Namespace}, all)
+	clear(all)
+	*buf = all
+	w.segments.Put(buf)
+}
+
+// Forget drops, for a purge of one entry, the texts of all applications alone: a look at one wrong answer must not cost the figures of the
+// last hour. For any other purge it drops the applications.
+func (w *Watch) Forget(f store.Filter) {
+	if f.Entry != 0 {
+		w.ForgetTexts()
+	} else {
+		w.Clear()
+	}
+}
+
 // Clear drops all applications with their texts and figures, but not the totals. A purge of more than one entry calls it.
 func (w *Watch) Clear() {
 	if w == nil {
@@ -144,9 +179,9 @@ func (w *Watch) Clear() {
 	w.emptied = w.o.Now().UTC()
 }
 
-// Forget drops the texts of all applications and the hashes of what they began with, but not the figures, which have no text. A purge of one
+// ForgetTexts drops the texts of all applications and the hashes of what they began with, but not the figures, which have no text. A purge of one
 // entry calls it. A later request is compared with those behind the purge alone.
-func (w *Watch) Forget() {
+func (w *Watch) ForgetTexts() {
 	if w == nil {
 		return
 	}

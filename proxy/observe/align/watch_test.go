@@ -295,7 +295,7 @@ func TestBounds(t *testing.T) {
 	long.Model = strings.Repeat("m", maxName+1)
 	w.Observe(long, request("", stable))
 	before := w.Report()
-	if w.Forget(); !reflect.DeepEqual(w.Report(), before) {
+	if w.ForgetTexts(); !reflect.DeepEqual(w.Report(), before) {
 		t.Errorf("the report has changed: %+v", w.Report())
 	}
 	sum = 0
@@ -336,7 +336,7 @@ func TestOddSegments(t *testing.T) {
 	var none *Watch
 	none.Observe(shop, many)
 	none.Clear()
-	none.Forget()
+	none.ForgetTexts()
 	if len(none.Report().Applications) > 0 || len(none.Totals()) != classCount {
 		t.Error("a nil Watch has a report")
 	}
@@ -389,7 +389,7 @@ func TestConcurrent(t *testing.T) {
 				}
 				if i == 100 && g == 0 {
 					w.Clear()
-					w.Forget()
+					w.ForgetTexts()
 				}
 			}
 		})

@@ -15,7 +15,7 @@ func TestForget(t *testing.T) {
 		{"user=a", "system=x", "secret=1", "another=2", "header:X-Run=2"}} {
 		w.Count(w.Why(ask{tenant: "t", prompt: "p", fields: fields}.request(), at(now), fresh), example("a prompt"))
 	}
-	w.Forget()
+	w.ForgetTexts()
 	if x := &w.index; len(x.scopes)+len(x.texts)+len(x.owns)+len(x.asked)+len(x.places)+len(x.ring)+x.bytes+x.words+w.examples.bytes+w.examples.all.Len() != 0 {
 		t.Errorf("%d scopes, %d texts, %d bytes, %d examples", len(x.scopes), len(x.texts), x.bytes, w.examples.all.Len())
 	}

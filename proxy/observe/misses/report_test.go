@@ -129,7 +129,7 @@ func TestConcurrent(t *testing.T) {
 					w.Clear()
 				}
 				if g == 0 && i%100 == 0 {
-					w.Forget()
+					w.ForgetTexts()
 				}
 			}
 		})

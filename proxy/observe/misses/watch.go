@@ -4,6 +4,9 @@ import (
 	"math"
 	"sync"
 	"time"
+
+	"reprise/proxy/observe"
+	"reprise/store"
 )
 
 // Options bound what a Watch keeps.
@@ -135,6 +138,50 @@ func (w *Watch) NotKept(r *Request, reason string, valid func() bool) {
 	}
 }
 
+// Missed is a request that missed, with the reason.
+type Missed struct {
+	*Diagnosis
+	Request *Request
+}
+
+// Kind is the kind of the reason.
+func (m *Missed) Kind() string { return string(m.Why) }
+
+// Ended counts a miss, and remembers what became of the answer to a request that missed: an entry, or why there is none.
+func (w *Watch) Ended(o *observe.Outcome) {
+	m, known := o.Missed.(*Missed)
+	if !known {
+		return
+	}
+	current := func() bool { return !o.Came.Stale() }
+	if o.Answered {
+		var example *Asked
+		if !o.NoStore {
+			example = &Asked{Model: o.Model, Tenant: o.Tenant, Namespace: o.Namespace, Prompt: o.Prompt, Valid: current}
+		}
+		w.Count(m.Diagnosis, example)
+		return
+	}
+	switch call := &o.Call; {
+	case o.NoStore:
+	case call.Kept != nil:
+		m.Request.Short = call.Shortened
+		w.Kept(m.Request, uint64(call.Kept.ID), call.Kept.Expires, current)
+	case call.NotKept != "":
+		w.NotKept(m.Request, call.NotKept, current)
+	}
+}
+
+// Forget drops, for a purge of one entry, whatever a prompt may have left, and keeps the figures: a look at one wrong answer must not cost
+// those of the last hour. For any other purge it drops everything.
+func (w *Watch) Forget(f store.Filter) {
+	if f.Entry != 0 {
+		w.ForgetTexts()
+	} else {
+		w.Clear()
+	}
+}
+
 // Clear forgets everything, the figures and examples of Report too. A purge of more than one entry calls it when its epoch has begun.
 func (w *Watch) Clear() {
 	w.mu.Lock()
@@ -143,10 +190,10 @@ func (w *Watch) Clear() {
 	w.emptied, w.forgot = w.o.Now().UTC(), time.Time{}
 }
 
-// Forget forgets whatever a prompt may have left: what was asked, texts of system prompts, examples, and names of fields that are no API's own,
+// ForgetTexts forgets whatever a prompt may have left: what was asked, texts of system prompts, examples, and names of fields that are no API's own,
 // because clients choose them. How many requests missed for which reason stays, as it has no text. A purge of one entry calls it when its
 // epoch has begun.
-func (w *Watch) Forget() {
+func (w *Watch) ForgetTexts() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.forgetTextsLocked()

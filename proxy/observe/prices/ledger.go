@@ -8,6 +8,9 @@ import (
 	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"reprise/proxy/observe"
+	"reprise/store"
 )
 
 // Ledger counts tokens and money by tenant and model. It is safe for concurrent use.
@@ -72,21 +75,28 @@ func (l *Ledger) SetTable(t *Table) {
 	}
 }
 
-// Spent counts the tokens of an upstream's answer.
-func (l *Ledger) Spent(tenant, model string, t Tokens) {
-	a := l.of(tenant, model)
-	a.spent.add(t, l.price(a, model))
+// Ended counts the tokens of an upstream's answer, or of a stored one that was served. The input of a stored answer is counted at the full
+// price, although an upstream may have had a part of it in a cache.
+func (l *Ledger) Ended(o *observe.Outcome) {
+	if e := o.Entry; e != nil {
+		a := l.of(o.Tenant, o.Model)
+		a.saved.add(Tokens{Input: e.InputTokens, Output: e.OutputTokens}, l.price(a, o.Model))
+	}
+	call := &o.Call
+	if call.Status/100 != 2 {
+		return
+	}
+	u := &call.Used
+	if u.Prompt == 0 && u.Output == 0 {
+		l.missing.Add(1)
+		return
+	}
+	a := l.of(o.Tenant, call.Model)
+	a.spent.add(Tokens{Input: int64(max(0, u.Prompt-u.Cached-u.Written)), Cached: int64(u.Cached), Written: int64(u.Written), Output: int64(u.Output)}, l.price(a, call.Model))
 }
 
-// Saved counts the tokens of a stored answer that was served. Its input is counted at the full price, although an upstream may have had a part
-// of it in a cache.
-func (l *Ledger) Saved(tenant, model string, t Tokens) {
-	a := l.of(tenant, model)
-	a.saved.add(t, l.price(a, model))
-}
-
-// Unreported counts an answer of an upstream that does not say how many tokens it took: they are missing in what was spent.
-func (l *Ledger) Unreported() { l.missing.Add(1) }
+// Forget does nothing: accounts have digests of tenants and names of models, and no prompt.
+func (l *Ledger) Forget(store.Filter) {}
 
 // price returns the price of a model that is counted in a.
 func (l *Ledger) price(a *account, model string) *Price {

@@ -10,6 +10,10 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+
+	"reprise/proxy/observe"
+	"reprise/proxy/upstream/usage"
+	"reprise/store"
 )
 
 func table(t testing.TB, text string) *Table {
@@ -117,6 +121,15 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+func spend(l *Ledger, tenant, model string, t Tokens) {
+	l.Ended(&observe.Outcome{Tenant: tenant, Call: observe.Call{Status: 200, Model: model,
+		Used: usage.Usage{Prompt: int(t.Input + t.Cached + t.Written), Cached: int(t.Cached), Written: int(t.Written), Output: int(t.Output)}}})
+}
+
+func save(l *Ledger, tenant, model string, t Tokens) {
+	l.Ended(&observe.Outcome{Tenant: tenant, Model: model, Entry: &store.Entry{InputTokens: t.Input, OutputTokens: t.Output}})
+}
+
 // TestLedger compares with a sum over all additions, and with what the metrics have.
 func TestLedger(t *testing.T) {
 	p := table(t, small)
@@ -125,14 +138,14 @@ func TestLedger(t *testing.T) {
 	for n := range 8 {
 		all.Go(func() {
 			for range 1000 {
-				l.Spent(fmt.Sprint("t", n%2), "gpt-4.1", Tokens{100, 50, 20, 10})
-				l.Saved("t0", "gpt-4.1-mini", Tokens{Input: 10, Output: 5})
-				l.Spent("t0", "unpriced", Tokens{Input: 1})
+				spend(l, fmt.Sprint("t", n%2), "gpt-4.1", Tokens{100, 50, 20, 10})
+				save(l, "t0", "gpt-4.1-mini", Tokens{Input: 10, Output: 5})
+				spend(l, "t0", "unpriced", Tokens{Input: 1})
 			}
 		})
 	}
 	all.Wait()
-	l.Unreported()
+	l.Ended(&observe.Outcome{Call: observe.Call{Status: 200}})
 	r := l.Report()
 	spent := Side{Tokens{100*8000 + 8000, 50 * 8000, 20 * 8000, 10 * 8000}, 8000 * (170*2 + 10*8) / 1e6}
 	saved := Side{Tokens{Input: 10 * 8000, Output: 5 * 8000}, 8000 * (10*0.4 + 5*1.6) / 1e6}
@@ -163,7 +176,7 @@ func TestLedger(t *testing.T) {
 // TestNewPrices: other prices count from then on, and what was counted before stays.
 func TestNewPrices(t *testing.T) {
 	l := NewLedger(nil)
-	add := func() { l.Spent("t", "m", Tokens{Input: 1e6}) }
+	add := func() { spend(l, "t", "m", Tokens{Input: 1e6}) }
 	for _, step := range []struct {
 		prices   string
 		want     float64
@@ -189,12 +202,12 @@ func TestBounds(t *testing.T) {
 	n := 0
 	for tenant := range 1000 {
 		for model := range 20 {
-			l.Spent(fmt.Sprint("t", tenant), fmt.Sprint("m", tenant*20+model), Tokens{Input: 1})
+			spend(l, fmt.Sprint("t", tenant), fmt.Sprint("m", tenant*20+model), Tokens{Input: 1})
 			n++
 		}
 		for _, name := range hostile {
-			l.Spent(fmt.Sprint("t", tenant), name, Tokens{Input: 1})
-			l.Saved(name, "m1", Tokens{Output: 1})
+			spend(l, fmt.Sprint("t", tenant), name, Tokens{Input: 1})
+			save(l, name, "m1", Tokens{Output: 1})
 			n++
 		}
 	}
@@ -225,14 +238,14 @@ func BenchmarkSaved(b *testing.B) {
 	tenants := make([]string, 200)
 	for i := range tenants {
 		tenants[i] = fmt.Sprint("tenant-", i)
-		l.Saved(tenants[i], "gpt-4.1", Tokens{Input: 1})
+		save(l, tenants[i], "gpt-4.1", Tokens{Input: 1})
 	}
 	for name, n := range map[string]int{"few tenants": 10, "more than have names": 200} {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
 			b.RunParallel(func(pb *testing.PB) {
 				for pb.Next() {
-					l.Saved(tenants[rand.IntN(n)], "gpt-4.1", Tokens{Input: 100, Output: 20})
+					save(l, tenants[rand.IntN(n)], "gpt-4.1", Tokens{Input: 100, Output: 20})
 				}
 			})
 		})

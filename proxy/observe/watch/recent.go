@@ -1,5 +1,11 @@
 package watch
 
+import (
+	"slices"
+
+	"reprise/store"
+)
+
 // mostRecent is how many of the last requests are kept for a viewer that comes, each of some 400 bytes: less than its buffer has.
 const mostRecent = 64
 
@@ -25,6 +31,18 @@ func (all *viewers) keep(p past) {
 		r.ring[r.next] = p
 		r.next = (r.next + 1) % mostRecent
 	}
+}
+
+// forget drops the requests that a purge of f may concern.
+func (all *viewers) forget(f store.Filter) {
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	r := &all.recent
+	r.ring = slices.Concat(r.ring[r.next:], r.ring[:r.next]) // the oldest first
+	r.ring = slices.DeleteFunc(r.ring, func(p past) bool {
+		return (f.Tenant == "" || p.tenant == f.Tenant) && (f.Model == "" || p.model == short(f.Model))
+	})
+	r.next = 0
 }
 
 // show gives a new viewer those that it selects, the oldest first.

@@ -163,16 +163,16 @@ func (all *viewers) tick(at time.Time) {
 	}
 }
 
-// Wants reports whether Passed has a use for a request with this result, by its place in Options.Names. It takes less than ten nanoseconds where it has none.
-func (w *Watch) Wants(result int, now time.Time) bool {
+// wants reports whether passed has a use for a request with this result, by its place in Options.Names. It takes less than ten nanoseconds where it has none.
+func (w *Watch) wants(result int, now time.Time) bool {
 	return w.Watched() || w.recent[result].due(now)
 }
 
 // Watched reports whether there is a viewer.
 func (w *Watch) Watched() bool { return w.viewers.list.Load() != nil }
 
-// Passed shows a request to those viewers that take it, and keeps it for later ones: r is called when there is a use for it.
-func (w *Watch) Passed(tenant, model string, result int, now time.Time, r func() Request) {
+// passed shows a request to those viewers that take it, and keeps it for later ones: r is called when there is a use for it.
+func (w *Watch) passed(tenant, model string, result int, now time.Time, r func() Request) {
 	var few [4]*Viewer
 	to := few[:0]
 	for _, v := range w.viewers.now() {

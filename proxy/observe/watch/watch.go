@@ -9,6 +9,9 @@ package watch
 import (
 	"sync"
 	"time"
+
+	"reprise/proxy/observe"
+	"reprise/store"
 )
 
 // Step and Long are the step of the history and how far it goes back; FineStep and Fine those of the finer one beside it.
@@ -20,7 +23,7 @@ const (
 )
 
 // Results is how many ways there are in which a request is answered.
-const Results = 8
+const Results = int(observe.Results)
 
 // Counters are what a proxy has counted since its start, and how it is now.
 type Counters struct {
@@ -129,5 +132,29 @@ func (w *Watch) sample(step int64) {
 	}
 }
 
-// Observe counts how long an answer took, of a class whose times are kept.
-func (w *Watch) Observe(c Class, took time.Duration) { w.times.observe(c, took) }
+// Ended counts how long an answer took where it is a stored one or the upstream's, and shows the request to those who watch.
+func (w *Watch) Ended(o *observe.Outcome) {
+	if !o.Answered {
+		return
+	}
+	switch o.Result {
+	case observe.Exact, observe.Semantic, observe.Stale:
+		w.times.observe(Hit, o.Took)
+	case observe.Miss:
+		w.times.observe(Miss, o.Took)
+	}
+	if w.wants(int(o.Result), o.At) {
+		w.passed(o.Tenant, o.Model, int(o.Result), o.At, func() Request {
+			return Request{At: o.At, ID: o.ID, Tenant: o.Tenant, Model: o.Model, Endpoint: o.Place(), Result: o.Result.String(), Why: o.Why(), Upstream: o.Upstream,
+				Status: o.Status, Bytes: o.Bytes, Took: o.Took.Seconds(), Waited: o.Waited.Seconds(), Saved: o.Saved(), Stream: o.Stream}
+		})
+	}
+}
+
+// Forget drops the last requests, which a viewer that comes would see, of the tenant and the model of a purge. A purge of one entry or of a
+// topic names neither, and no request has a text: then they stay. The history has figures alone.
+func (w *Watch) Forget(f store.Filter) {
+	if f.Entry == 0 && f.Topic == 0 {
+		w.viewers.forget(f)
+	}
+}

@@ -65,7 +65,7 @@ func TestHistoryHasWhatWasCountedInEachStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.count(func(c *Counters) { c.Requests, c.TokensSaved, c.Entries = [Results]int64{3, 1, 0, 0, 6}, 100, 6 })
-		r.Observe(Hit, time.Millisecond)
+		r.times.observe(Hit, time.Millisecond)
 		pass(1)
 		r.count(func(c *Counters) { c.Requests[0] += 10; c.Entries = 4 })
 		pass(1)
@@ -95,8 +95,8 @@ func TestStepsAreJoined(t *testing.T) {
 		r := newRig(t)
 		for range 90 {
 			r.count(func(c *Counters) { c.Requests[0]++ })
-			r.Observe(Hit, time.Millisecond)
-			r.Observe(Hit, time.Second)
+			r.times.observe(Hit, time.Millisecond)
+			r.times.observe(Hit, time.Second)
 			pass(1)
 		}
 		long, short := r.Report(24*time.Hour, 100), r.Report(time.Hour, 720)
@@ -152,7 +152,7 @@ func TestShortWindowsHaveSeconds(t *testing.T) {
 		for n := range 24 {
 			r.count(func(c *Counters) { c.Requests[0] += int64(n); c.Entries = int64(n) })
 			for range 40 * n { // more than a packed count has exactly
-				r.Observe(Hit, time.Millisecond)
+				r.times.observe(Hit, time.Millisecond)
 			}
 			time.Sleep(FineStep)
 			synctest.Wait()
@@ -239,7 +239,7 @@ func TestBuckets(t *testing.T) {
 }
 
 func (r *rig) passed(tenant, model, result string) {
-	r.Passed(tenant, model, slices.Index(names[:], result), time.Now(), func() Request { return Request{Tenant: tenant, Model: model, Result: result} })
+	r.Watch.passed(tenant, model, slices.Index(names[:], result), time.Now(), func() Request { return Request{Tenant: tenant, Model: model, Result: result} })
 }
 
 // drained are the requests that wait for a viewer, as MODEL/RESULT.
@@ -286,7 +286,7 @@ func TestViewersGetASample(t *testing.T) {
 func TestViewersBeginWithThePast(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		if !r.Wants(0, time.Now()) {
+		if !r.wants(0, time.Now()) {
 			t.Error("the first request is not wanted")
 		}
 		for n := range 3 * mostRecent {
@@ -295,7 +295,7 @@ func TestViewersBeginWithThePast(t *testing.T) {
 			time.Sleep(Spacing)
 		}
 		r.passed("xy", "last", "miss")
-		if r.Wants(4, time.Now()) || !r.Wants(0, time.Now()) {
+		if r.wants(4, time.Now()) || !r.wants(0, time.Now()) {
 			t.Error("the next miss is wanted too soon, or the next hit is not")
 		}
 		for f, want := range map[Filter]string{{}: "m129/exact ... last/miss", {Tenant: "x"}: "last/miss ... last/miss", {Result: "exact"}: "m129/exact ... m191/exact"} {
@@ -418,9 +418,9 @@ func BenchmarkWants(b *testing.B) {
 	w := New(Options{Names: names, Read: func() Counters { return Counters{} }})
 	defer w.Close()
 	at := time.Now()
-	w.Passed("t", "m", 0, at, func() Request { return Request{} })
+	w.passed("t", "m", 0, at, func() Request { return Request{} })
 	for b.Loop() {
-		if w.Wants(0, at) {
+		if w.wants(0, at) {
 			b.Fatal("a second one is wanted at the same time")
 		}
 	}
@@ -455,8 +455,8 @@ func BenchmarkThreeViewers(b *testing.B) {
 	at := time.Now()
 	for i := 0; b.Loop(); i++ {
 		at = at.Add(200 * time.Microsecond) // 5,000 a second
-		w.Observe(Hit, time.Duration(i)*time.Microsecond)
-		w.Passed("t", "m", i%5, at, func() Request { return Request{At: at, Model: "m", Result: "exact"} })
+		w.times.observe(Hit, time.Duration(i)*time.Microsecond)
+		w.passed("t", "m", i%5, at, func() Request { return Request{At: at, Model: "m", Result: "exact"} })
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*5000*100, "%core@5000/s")
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB")
