@@ -13,7 +13,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/admintoken"
 	"reprise/proxy/internal/apierror"
-	"reprise/proxy/learn"
+	"reprise/proxy/observe/learn"
 	"reprise/proxy/rules"
 	"reprise/topics"
 	"reprise/topics/reuse"

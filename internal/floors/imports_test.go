@@ -23,7 +23,7 @@ const lowest = "internal/container internal/suggest internal/yamlfile"
 
 // everything is what programs may import.
 const everything = "internal internal/enginesim internal/zmtp policy policy/sim embed topics topics/reuse store " +
-	"proxy proxy/cache proxy/upstream proxy/api proxy/canon proxy/answer proxy/observe proxy/admin proxy/learn proxy/gate proxy/rules proxy/tracing " +
+	"proxy proxy/cache proxy/upstream proxy/api proxy/canon proxy/answer proxy/observe proxy/admin proxy/gate proxy/rules proxy/tracing " +
 	"proxy/deadline proxy/internal"
 
 var rooms = []room{
@@ -48,13 +48,12 @@ var rooms = []room{
 	{"proxy/api", 3, "proxy/canon proxy/answer proxy/internal"},
 	{"proxy/cache", 3, "policy embed topics topics/reuse store"},
 	{"proxy/upstream", 3, lowest + " internal/zmtp policy proxy/internal proxy/deadline proxy/tracing"},
-	{"proxy/learn", 3, "topics/reuse proxy/canon proxy/answer"},
 	{"proxy/rules", 3, "proxy/canon"},
 	{"proxy/gate", 3, "proxy/internal"},
-	{"proxy/observe", 3, lowest + " policy policy/sim topics/reuse proxy/canon proxy/rules proxy/cache proxy/upstream proxy/internal proxy/learn proxy/tracing"},
+	{"proxy/observe", 3, lowest + " policy policy/sim topics/reuse store proxy/canon proxy/answer proxy/rules proxy/cache proxy/upstream proxy/internal proxy/tracing"},
 	{"proxy/admin", 4, "policy topics store proxy/cache proxy/internal proxy/observe"},
 	{"proxy", 4, lowest + " policy embed topics topics/reuse store proxy/internal proxy/deadline proxy/tracing proxy/canon proxy/answer proxy/api " +
-		"proxy/cache proxy/upstream proxy/learn proxy/rules proxy/gate proxy/observe"},
+		"proxy/cache proxy/upstream proxy/rules proxy/gate proxy/observe"},
 	{"cmd/internal", 5, lowest + " " + everything},
 	{"cmd/reprise", 5, "cmd/internal " + lowest + " " + everything},
 	{lab, 5, "cmd/internal " + lowest + " " + everything},

@@ -9,7 +9,7 @@ import (
 
 	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/canon"
-	"reprise/proxy/learn"
+	"reprise/proxy/observe/learn"
 	"reprise/proxy/upstream/continues"
 )
 

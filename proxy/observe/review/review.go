@@ -13,7 +13,7 @@ import (
 
 	"reprise/policy"
 	"reprise/proxy/internal/apierror"
-	"reprise/proxy/learn"
+	"reprise/proxy/observe/learn"
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/evidence"
 )

@@ -6,7 +6,7 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"reprise/proxy/learn"
+	"reprise/proxy/observe/learn"
 )
 
 // words say what became of a pair, beside its kind.
