@@ -15,7 +15,7 @@ import (
 // passThrough forwards r, and its answer as it arrives. It serves every path that is not cached, and the cached ones when
 // the cache takes no part. q is r where it has been read, and body then replaces r's own.
 func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q *query, body []byte, status cacheStatus) error {
-	out := &statusWriter{ResponseWriter: w, visit: v, status: status}
+	out := &statusWriter{ResponseWriter: w, visit: v, several: several(&s.opts), status: status}
 	u := s.opts.APIs.OriginalURL(r.URL)
 	if err := s.live.Load().gate.Path(r.Method, u); err != nil { // of the path as it is sent
 		return err
@@ -47,25 +47,19 @@ func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q
 
 // forward passes r, with this body if it has been read, to an upstream.
 func forward(s *Server, v *visit, out *statusWriter, r *http.Request, q *query, body []byte) error {
-	p := upstream.Passed{Request: r, Tenant: s.ids.tenant(r.Header), Read: body, Span: v.seen.Span}
+	p := upstream.Request{Original: r, Tenant: s.ids.tenant(r.Header), Body: body, Span: v.seen.Span}
 	if v.seen.Tenant = p.Tenant; q != nil {
 		p.Model, p.Chain = q.Model, s.hints.chain(q)
 		v.seen.Model = q.Model
 		defer s.hints.drop(p.Chain)
 	}
-	several, start := several(&s.opts), s.opts.Now()
-	p.Begins = func(reply *upstream.Reply) {
-		out.span = reply.Span
-		if v.seen.Upstream = reply.Replica.Name(); several {
-			out.status.answeredBy(reply.Replica, reply.Foreign)
-		}
-	}
+	start := s.opts.Now()
 	defer func() {
 		v.seen.Waited = s.opts.Now().Sub(start)
 		out.spent()
 		out.span.End()
 	}()
-	return s.upstream.PassThrough(out, p)
+	return s.upstream.PassThrough(out, p, out)
 }
 
 // passed is the error of a request that was forwarded, in the proxy's own words; nil where there was none.
@@ -99,12 +93,21 @@ func isPlainJSON(r *http.Request, most int64) bool {
 type statusWriter struct {
 	http.ResponseWriter
 	visit   *visit
+	several bool // there are several upstreams
 	status  cacheStatus
 	begun   bool          // the header is sent
 	written bool          // and a byte of the body
 	sent    int           // its status
 	meter   *usage.Meter  // of an answer of a cached endpoint; nil: its tokens are not counted
 	span    *tracing.Span // of the call
+}
+
+// Begins notes which upstream has answered.
+func (w *statusWriter) Begins(reply *upstream.Reply) {
+	w.span = reply.Span
+	if w.visit.seen.Upstream = reply.Replica.Name(); w.several {
+		w.status.answeredBy(reply.Replica, reply.Foreign)
+	}
 }
 
 func (w *statusWriter) WriteHeader(status int) {

@@ -95,10 +95,12 @@ func (s *checks) fault(ctx context.Context, r *Replica) (fault error, gone bool)
 	if path := r.target.Health; path != "" {
 		u = &url.URL{Scheme: r.base.Scheme, User: r.base.User, Host: r.base.Host, Path: path}
 	}
-	status, err := s.c.get(ctx, u, r.requestHeader(http.Header{}))
+	resp, err := s.c.get(ctx, u, r.requestHeader(http.Header{}))
 	if err != nil {
 		return err, errors.Is(err, syscall.ECONNREFUSED)
 	}
+	discard(resp)
+	status := resp.StatusCode
 	if status/100 == 2 || r.target.Health == "" && status < http.StatusInternalServerError {
 		return nil, false
 	}

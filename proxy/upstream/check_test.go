@@ -40,7 +40,7 @@ func TestChecks(t *testing.T) {
 	})
 	a.does(fails(503, ""))
 	until(t, "a is down", is(0, health.Down))
-	if _, text, _ := call(t, c, request("m", "{}")); text != "b" {
+	if _, text, _ := callOn(t, c, request("m", "{}")); text != "b" {
 		t.Errorf("the answer is %s", text)
 	}
 	a.does(fails(404, ""))
@@ -86,7 +86,7 @@ func TestAllDown(t *testing.T) {
 		s := c.Upstreams()
 		return s[0].Health.Condition == health.Down && s[1].Health.Condition == health.Down
 	})
-	if status, text, _ := call(t, c, request("m", "{}")); status != 200 || text != "it works" {
+	if status, text, _ := callOn(t, c, request("m", "{}")); status != 200 || text != "it works" {
 		t.Errorf("%d %s", status, text)
 	}
 }
@@ -135,7 +135,7 @@ func TestRequestsAreChecks(t *testing.T) {
 		}
 		defer c.Close()
 		for range 50 {
-			call(t, c, request("m", "{}"))
+			callOn(t, c, request("m", "{}"))
 			time.Sleep(time.Second)
 		}
 		mu.Lock()

@@ -2,11 +2,12 @@
 //
 //   - A [Target] is an upstream as an operator describes it, a [Replica] what sends requests there: with its credential, its dialect and
 //     the fields that it refuses.
-//   - Of several, package choose chooses the replica of each request, among those that package health allows, that serve the model, and
-//     that hold what the request names by an id (package sticky). A replica that refused a request without having worked on it is
-//     followed by another one. One replica needs none of this, and pays for none.
 //   - [Client.Call] sends one request of the cached path and returns the answer as it begins; [Client.PassThrough] forwards
-//     requests and answers as they are. Both use the same choice, header rules, transport and limits.
+//     requests and answers as they are. Both are the same loop over replicas, which is drawn in call.go with its bounds. Package choose
+//     chooses a replica, among those that package health allows, that serve the model, and that hold what the request names by an id
+//     (package sticky). One replica needs none of this, and pays for none.
+//   - A trip is one sending to one replica, with its time limits; it ends when the body of its answer is closed.
+//   - [Transport] keeps the connections: those for short requests without TLS are package direct's, all others net/http's.
 //   - A [Flight] is one upstream call that all callers of one key wait for; [Flights] holds one per key.
 //   - A [Recording] is an answer while it is written, read by all waiters of a flight from its start.
 //
@@ -15,24 +16,16 @@
 package upstream
 
 import (
-	"bytes"
 	"cmp"
-	"context"
 	"errors"
-	"io"
 	"log/slog"
-	"maps"
 	"net/http"
-	"sync/atomic"
 	"time"
 
-	"reprise/proxy/tracing"
 	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/dialect"
 	"reprise/proxy/upstream/health"
-	"reprise/proxy/upstream/prefix"
 	"reprise/proxy/upstream/sticky"
-	"reprise/proxy/upstream/worth"
 )
 
 // Options configures a Client.
@@ -180,78 +173,6 @@ func (c *Client) SetForwarded(names []string) {
 	}
 }
 
-// Request is one request to be sent.
-type Request struct {
-	Tenant   string         // whose share of the replica's calls is used
-	Original *http.Request  // the client's own: method, URL and header; its body is not read
-	Body     []byte         // what is sent as the body, before the model's name is mapped and the dialect edits it
-	Model    string         // that the body asks for; "": unknown
-	Chain    *prefix.Chain  // of the body, used during the call only; nil: the replica is chosen by load
-	Want     dialect.Intent // what the proxy wants besides the client's request, except for how long the prefix is kept
-	Rate     float64        // at which requests with its tools and system prompt are sent, per second, which decides that; 0: it is not decided
-	Span     *tracing.Span  // of the request, whose trace the replica continues; nil: there is none
-}
-
-// Reply is a replica's answer, whose body is still to be read.
-type Reply struct {
-	*http.Response
-	Replica *Replica
-	Added   []dialect.Field // fields that the proxy added to the body which was answered
-	Foreign bool            // it is the answer of another model than the one asked for
-	// Measured says that the tokens that the answer reports are counted when its body is closed; else the caller passes them to Replica.Reported.
-	Measured bool
-	Span     *tracing.Span // of the call, which the caller ends; nil: there is none
-}
-
-// Call sends r to a replica and returns its answer, whose body ends with ErrIdle when the replica sends nothing for too
-// long. Where an error answer names a field that the dialect has added, the request is sent again without any, and if it is not refused
-// then, the field is not added again for a while. Where the replica has as many calls as it may, it waits for one; see [Concurrency]. A replica that refuses the
-// request before it has worked on it is followed by another one; where none is left, its answer is the result.
-func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
-	p := picking{c: c, method: r.Original.Method, path: r.Original.URL.Path, header: r.Original.Header, body: r.Body, tenant: r.Tenant, model: r.Model, chain: r.Chain, span: r.Span}
-	defer p.abandon() // unless the answer has its ticket
-	for t := p.first(ctx); ; {
-		reply, err := c.ask(ctx, t, r)
-		if next, again := p.next(ctx, t, reply, err, nil); again {
-			p.hold(reply)
-			t.replica.counts.passed.Add(1)
-			t = next
-			continue
-		}
-		if reply, err = p.last(reply, err); err == nil {
-			c.watch(ctx, &p, reply)
-		}
-		return reply, err
-	}
-}
-
-// ask sends r to the replica of t.
-func (c *Client) ask(ctx context.Context, t turn, r Request) (*Reply, error) {
-	replica, foreign, asked := t.replica, t.replica.foreign(r.Model), r.Model
-	r.Body, r.Model = replica.mapped(r.Body, r.Model)
-	if r.Rate > 0 {
-		r.Want.Retain = worth.Decide(r.Rate, replica.terms(r.Model, asked, c))
-	}
-	edits := replica.edit(r, asked)
-	c.hints.edited(replica, &edits)
-	resp, span, err := c.send(ctx, replica, r, edits)
-	if err == nil && len(edits.Added) > 0 && refuses(resp.StatusCode) {
-		if named := namedIn(resp, edits.Added); len(named) > 0 {
-			resp.Body.Close()
-			span.End()
-			r.Want = dialect.Intent{}
-			edits = replica.edit(r, asked)
-			if resp, span, err = c.send(ctx, replica, r, edits); err == nil && !refuses(resp.StatusCode) {
-				c.refused(replica, r.Model, named)
-			}
-		}
-	}
-	if err != nil {
-		return nil, err
-	}
-	return &Reply{Response: resp, Replica: replica, Added: edits.Added, Foreign: foreign, Span: span}, nil
-}
-
 // terms are the terms of the replica for a model, of which clients ask under another name, as far as the proxy makes use of them.
 func (r *Replica) terms(model, asked string, o *Client) dialect.Caps {
 	t := cmp.Or(r.dialect.Caps(model), r.dialect.Caps(asked))
@@ -274,87 +195,4 @@ func LifeOf(c *Client, model string) (life time.Duration) {
 		}
 	}
 	return life
-}
-
-// namedIn returns those of the added fields that an error answer names. If it names none, resp is as before.
-func namedIn(resp *http.Response, added []dialect.Field) (named []dialect.Field) {
-	head, err := io.ReadAll(io.LimitReader(resp.Body, 64<<10))
-	if err == nil {
-		named = dialect.Named(head, added)
-	}
-	if len(named) == 0 {
-		resp.Body = &prefixedBody{Reader: io.MultiReader(bytes.NewReader(head), resp.Body), Closer: resp.Body}
-	}
-	return named
-}
-
-// refused notes that a request for model was refused because of fields, as it was not refused without them. An answer that merely names
-// a field shows less: clients can have an upstream name any.
-func (c *Client) refused(replica *Replica, model string, fields []dialect.Field) {
-	for _, field := range fields {
-		c.hints.numbers(replica, string(field)).refused.Add(1)
-		if replica.refused.add(refusedField{model, field}) {
-			c.log.Warn("the upstream refuses a field that the proxy adds; requests for the model are sent without it for a while",
-				"upstream", replica.Name(), "model", model, "field", string(field), "for", quarantineFor)
-		}
-	}
-}
-
-// prefixedBody is a body whose first bytes have been read already.
-type prefixedBody struct {
-	io.Reader
-	io.Closer
-}
-
-// send posts the client's request r to replica, with the edits of its dialect. Where there is an answer, the caller ends the span of the call.
-func (c *Client) send(ctx context.Context, replica *Replica, r Request, edits dialect.Edits) (resp *http.Response, span *tracing.Span, err error) {
-	if err := replica.queue(ctx, r.Tenant, r.Span); err != nil {
-		return nil, nil, err
-	}
-	t := newTrip(ctx, c.limits, nil)
-	defer func() {
-		if resp == nil { // also after a panic
-			t.end()
-			replica.calls.release(r.Tenant)
-		}
-	}()
-	out := (&http.Request{Method: r.Original.Method, URL: replica.url(r.Original.URL), Header: replica.requestHeader(r.Original.Header),
-		ContentLength: int64(len(edits.Body))}).WithContext(t.ctx)
-	out.Host = out.URL.Host
-	maps.Copy(out.Header, edits.Header)
-	span = replica.called(r.Span, out.Method, r.Model, out.Header)
-	body := edits.Body
-	out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(body)), nil }
-	out.Body, _ = out.GetBody()
-	resp, err = t.send(c.transport, out)
-	if traced(span, resp, err); err != nil {
-		return nil, nil, err
-	}
-	resp.Body = &callBody{ReadCloser: resp.Body, calls: replica.calls, tenant: r.Tenant}
-	return resp, span, nil
-}
-
-// callBody is the body of an answer. When it is closed, the call of tenant has ended.
-type callBody struct {
-	io.ReadCloser
-	calls    *limiter
-	tenant   string
-	lent     *borrowedBody // of the request; nil: that can be had again
-	released atomic.Bool
-}
-
-func (b *callBody) Close() error {
-	err := b.ReadCloser.Close()
-	if b.lent != nil {
-		b.lent.Close()
-	}
-	b.release()
-	return err
-}
-
-// release ends the call, but not the answer.
-func (b *callBody) release() {
-	if !b.released.Swap(true) {
-		b.calls.release(b.tenant)
-	}
 }

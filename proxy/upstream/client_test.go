@@ -64,7 +64,7 @@ func newClient(t *testing.T, o Options) *Client {
 // passTo is a handler that forwards all requests, of one tenant, as they are.
 func passTo(t *testing.T, c *Client) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := c.PassThrough(w, Passed{Request: r}); err != nil {
+		if err := c.PassThrough(w, Request{Original: r}, nil); err != nil {
 			t.Error(err)
 		}
 	})

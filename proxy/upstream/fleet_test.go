@@ -74,12 +74,12 @@ func TestModels(t *testing.T) {
 			t.Errorf("%s: the model is in the body alone, and the request was sent to %s", model, text)
 		}
 		r.Model = model
-		if _, text, _ := call(t, c, r); text != want {
+		if _, text, _ := callOn(t, c, r); text != want {
 			t.Errorf("%s: sent to %s", model, text)
 		}
 	}
 	b.does(fails(503, ""))
-	if status, _, _ := call(t, c, request("n", "{}")); status != 503 {
+	if status, _, _ := callOn(t, c, request("n", "{}")); status != 503 {
 		t.Errorf("a model that the other one does not serve: %d", status)
 	}
 	a.calls()
@@ -97,7 +97,7 @@ func TestDrain(t *testing.T) {
 	post := func(body string) string {
 		r := request("", body)
 		r.Original = httptest.NewRequest("POST", "/v1/responses", nil)
-		_, text, _ := call(t, c, r)
+		_, text, _ := callOn(t, c, r)
 		return text
 	}
 	post("{}")
@@ -126,7 +126,7 @@ func TestSlowStart(t *testing.T) {
 	share := func() (n int) {
 		a.calls()
 		for range 100 {
-			call(t, c, request("m", "{}"))
+			callOn(t, c, request("m", "{}"))
 		}
 		return len(a.calls())
 	}
@@ -157,7 +157,7 @@ func TestPrefixes(t *testing.T) {
 	r := request("m", "{}")
 	r.Chain = chain(strings.Repeat("one two three ", 400))
 	send := func() (to string) {
-		call(t, c, r)
+		callOn(t, c, r)
 		for name, s := range stubs {
 			if len(s.calls()) > 0 {
 				to += name
@@ -204,13 +204,13 @@ func TestRestart(t *testing.T) {
 	c, _ := fleetOf(t, at(t, a.URL, named("a")), at(t, b.URL, named("b")))
 	r := request("m", "{}")
 	r.Chain = chain(strings.Repeat("one two three ", 400))
-	call(t, c, r)
+	callOn(t, c, r)
 	if c.Upstreams()[0].Load.Held == 0 {
 		t.Fatal("the replica holds nothing")
 	}
 	a.Close()
 	c.transport.(*Transport).CloseIdleConnections()
-	if _, text, _ := call(t, c, r); text != "b" {
+	if _, text, _ := callOn(t, c, r); text != "b" {
 		t.Errorf("the answer is %s", text)
 	}
 	if s := c.Upstreams()[0]; s.Load.Held != 0 {
@@ -301,7 +301,7 @@ func TestLeaderThatHangs(t *testing.T) {
 		wg.Go(func() {
 			r := request("m", "{}")
 			r.Chain = chain(strings.Repeat("one two three ", 400))
-			call(t, c, r)
+			callOn(t, c, r)
 		})
 	}
 	n := 0
@@ -328,7 +328,7 @@ func TestOneReplicaCostsLittle(t *testing.T) {
 	})
 	passed := testing.AllocsPerRun(200, func() {
 		in := httptest.NewRequest("POST", "/v1/chat/completions", nil)
-		if err := c.PassThrough(httptest.NewRecorder(), Passed{Request: in, Read: r.Body}); err != nil {
+		if err := c.PassThrough(httptest.NewRecorder(), Request{Original: in, Body: r.Body}, nil); err != nil {
 			t.Fatal(err)
 		}
 	})

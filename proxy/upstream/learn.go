@@ -105,8 +105,7 @@ func (l *learning) capacity(ctx context.Context, r *Replica) (tokens int, err er
 		h = r.requestHeader(h)
 	}
 	u.Scheme, u.Host = cmp.Or(u.Scheme, r.base.Scheme), cmp.Or(u.Host, r.base.Host)
-	way := newTrip(ctx, l.c.limits, nil)
-	resp, err := way.send(l.c.transport, (&http.Request{Method: http.MethodGet, URL: u, Host: u.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(way.ctx))
+	resp, err := l.c.get(ctx, u, h)
 	if err != nil {
 		return 0, err
 	}

@@ -138,22 +138,27 @@ func TestGoAhead(t *testing.T) {
 // TestEarlyAnswerAfterTheEnd: what a transport reports of a request after its error changes no response and begins no limit.
 func TestEarlyAnswerAfterTheEnd(t *testing.T) {
 	var trace *httptrace.ClientTrace
+	var sent *sentBody
 	fails := tripFunc(func(r *http.Request) (*http.Response, error) {
+		sent = r.Body.(*sentBody)
 		trace = httptrace.ContextClientTrace(r.Context())
 		return nil, io.EOF
 	})
-	way := newTrip(t.Context(), Limits{FirstByte: time.Hour}, func(status int, _ textproto.MIMEHeader) { t.Errorf("status %d", status) })
-	r := httptest.NewRequest("POST", "http://upstream.example/v1/other", io.MultiReader(strings.NewReader("body"))).WithContext(way.ctx)
-	if _, err := way.send(fails, r); err == nil {
+	r := httptest.NewRequest("POST", "http://upstream.example/v1/other", io.MultiReader(strings.NewReader("body")))
+	w := httptest.NewRecorder()
+	if _, err := sendOver(t, fails, time.Hour, r, w); err == nil {
 		t.Fatal("no error")
 	}
-	if err := trace.Got1xxResponse(http.StatusEarlyHints, nil); err != nil {
+	if err := trace.Got1xxResponse(http.StatusEarlyHints, textproto.MIMEHeader{"Link": {"x"}}); err != nil {
 		t.Error(err)
 	}
-	r.Body.Read(make([]byte, 1))
+	sent.Read(make([]byte, 1))
 	trace.WroteRequest(httptrace.WroteRequestInfo{})
-	if way.timer.Stop() {
+	if sent.trip.timer.Stop() {
 		t.Error("the trip that has ended holds a timer")
+	}
+	if w.Code != http.StatusOK || len(w.Header()) > 0 {
+		t.Errorf("status %d, %v", w.Code, w.Header())
 	}
 }
 

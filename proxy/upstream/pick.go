@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"io"
 	"net/http"
 	"net/url"
@@ -10,126 +9,9 @@ import (
 	"strings"
 	"time"
 
-	"reprise/proxy/tracing"
-	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/health"
-	"reprise/proxy/upstream/prefix"
 	"reprise/proxy/upstream/sticky"
 )
-
-// picking is the choice of a replica for one request, and of another one after each that refused it. With one replica it does nothing,
-// except that it counts requests that have a chain.
-type picking struct {
-	c             *Client
-	method, path  string
-	header        http.Header // the client's
-	body          []byte      // "": none, or not read
-	tenant, model string
-	chain         *prefix.Chain
-	span          *tracing.Span // of the request
-
-	bound   bool           // only the replica called member holds what the request names
-	member  int            // with bound
-	probing bool           // the request is asked of each replica until one has what it names
-	id      string         // of that; "": it has none
-	asked   []int          // the replicas that refused the request
-	ticket  *choose.Ticket // of the present turn; nil: none is counted
-	mark    uint64         // of the present turn, among the events of its replica
-	held    *Reply         // the last answer of one of those
-}
-
-// turn is a request at the replica that was chosen for it.
-type turn struct {
-	replica *Replica
-	ticket  *choose.Ticket // nil: the request is not counted
-}
-
-// first chooses the first replica.
-func (p *picking) first(ctx context.Context) turn {
-	c := p.c
-	if c.alone {
-		t := turn{replica: c.replicas[0]}
-		if p.chain != nil {
-			t.ticket = c.fleet.Choose(p.chain, nil)
-		}
-		p.follow(ctx, t)
-		return t
-	}
-	defer p.span.Child(tracing.Choose).End()
-	p.bind(ctx)
-	t, _ := p.choose(true)
-	p.follow(ctx, t)
-	return t
-}
-
-// next notes what became of a turn, and chooses the replica that the request is sent to again, if it is: the replica has not worked on
-// it, and has read nothing of the body, where that was lent to it.
-func (p *picking) next(ctx context.Context, t turn, reply *Reply, err error, body *borrowedBody) (next turn, again bool) {
-	c := p.c
-	refused := c.observe(ctx, p, t.replica, reply, err)
-	if c.alone {
-		if err != nil {
-			p.abandon()
-		}
-		return next, false
-	}
-	missing := p.probing && err == nil && reply.StatusCode == http.StatusNotFound
-	if err != nil || refused || missing {
-		p.abandon()
-	}
-	if !refused && !missing || ctx.Err() != nil {
-		return next, false
-	}
-	defer p.span.Child(tracing.Choose).End()
-	p.asked = append(p.asked, t.replica.place)
-	if next, again = p.choose(err != nil); !again {
-		return next, false
-	}
-	if p.ticket = next.ticket; !body.takeBack() {
-		p.abandon()
-		return next, false
-	}
-	p.follow(ctx, next)
-	return next, true
-}
-
-// abandon ends a turn of which the replica has evaluated nothing.
-func (p *picking) abandon() {
-	if p.ticket != nil {
-		p.ticket.Failed()
-		p.ticket = nil
-	}
-}
-
-// hold keeps an answer for the case that no other replica gives one. Its call has ended.
-func (p *picking) hold(reply *Reply) {
-	if reply == nil {
-		return
-	}
-	reply.Span.End()
-	if p.held != nil {
-		p.held.Body.Close()
-	}
-	if call, ok := reply.Body.(*callBody); ok {
-		call.release()
-	}
-	p.held = reply
-}
-
-// last returns the result of a request: reply, or if there is none the last answer of a replica that refused it. Where a replica may
-// have worked on the request after that, the answer of another one must not have the client believe that none did.
-func (p *picking) last(reply *Reply, err error) (*Reply, error) {
-	if err != nil {
-		if p.held == nil || !errors.Is(err, errUnsent) && !errors.Is(err, ErrOverloaded) {
-			return nil, err
-		}
-		return p.held, nil
-	}
-	if p.held != nil {
-		p.held.Body.Close()
-	}
-	return reply, nil
-}
 
 // A pass is one way to look for a replica; the first one that finds any counts.
 type pass uint8
@@ -143,130 +25,104 @@ const (
 	last                 // a fallback, whatever its health
 )
 
-// longestLead is how long a request waits for another one that prefills the prefix that both share.
-const longestLead = 2 * time.Second
-
-// follow waits until a request may be sent.
-func (p *picking) follow(ctx context.Context, t turn) {
-	ticket := t.ticket
-	p.ticket = ticket
-	defer func() {
-		if t.replica.events != nil {
-			p.mark = t.replica.events.Sent()
-		}
-	}()
-	if ticket == nil || ticket.Wait() == nil {
-		return
-	}
-	t.replica.counts.followers.Add(1)
-	timer := time.NewTimer(p.c.leaderWait)
-	defer timer.Stop()
-	select {
-	case <-ticket.Wait():
-	case <-timer.C:
-	case <-ctx.Done():
-	}
-}
-
-// choose chooses a replica that has not been asked, of those that serve the model. desperate allows those that do not work.
-func (p *picking) choose(desperate bool) (turn, bool) {
+// choose chooses a replica that has not been asked, of those that serve the model, and reports whether there is one. desperate allows those
+// that do not work.
+func (x *call) choose(desperate bool) bool {
 	var few [2][16]float64
-	n := len(p.c.replicas)
+	c, n := x.c, len(x.c.replicas)
 	shares, want := append(few[0][:0], make([]float64, n)...), append(few[1][:0], make([]float64, n)...)
 	for way := idle; way <= last; way++ {
 		switch {
 		case way == idle || way == draining:
-			p.c.board.Shares(p.c.now(), p.limit(), way == draining, shares)
-		case way == broken && !desperate && !p.probing:
-			return turn{}, false
+			c.board.Shares(c.now(), x.limit(), way == draining, shares)
+		case way == broken && !desperate && !x.probing:
+			return false
 		}
 		found := false
-		for i, r := range p.c.replicas {
+		for i, r := range c.replicas {
 			want[i] = 0
-			if p.suits(r) && p.allows(way, r) {
+			if x.suits(r) && x.allows(way, r) {
 				want[i] = shares[i]
-				if p.bound || way >= broken {
+				if x.bound || way >= broken {
 					want[i] = 1
 				}
 			}
 			found = found || want[i] > 0
 		}
 		if found {
-			t := p.c.fleet.Choose(p.chain, func(i int) float64 { return want[i] })
-			r := p.c.replicas[t.Member]
+			x.ticket = c.fleet.Choose(x.r.Chain, func(i int) float64 { return want[i] })
+			x.replica = c.replicas[x.ticket.Member]
 			if way == instead {
-				r.counts.instead.Add(1)
+				x.replica.counts.instead.Add(1)
 			}
-			return turn{r, t}, true
+			return true
 		}
 	}
-	return turn{}, false
+	return false
 }
 
-// suits reports whether a request for the model may be sent to a replica. A model that none serves is no fallback's: that has the
-// operator's credential.
-func (p *picking) suits(r *Replica) bool {
-	return p.model == "" || p.serves(r) || !r.target.Fallback && !slices.ContainsFunc(p.c.replicas, p.serves)
+// suits reports whether a request for the model may be sent to a replica. If no replica serves the model, fallbacks are not used either: they
+// have the operator's credential.
+func (x *call) suits(r *Replica) bool {
+	return x.r.Model == "" || x.serves(r) || !r.target.Fallback && !slices.ContainsFunc(x.c.replicas, x.serves)
 }
 
-func (p *picking) serves(r *Replica) bool {
-	_, ok := r.target.serves(p.model)
+func (x *call) serves(r *Replica) bool {
+	_, ok := r.target.serves(x.r.Model)
 	return ok
 }
 
 // allows reports whether a pass allows a replica that serves the model. A request without a model may be about an account, which is
 // another one at a fallback.
-func (p *picking) allows(way pass, r *Replica) bool {
+func (x *call) allows(way pass, r *Replica) bool {
 	switch {
-	case slices.Contains(p.asked, r.place):
+	case slices.Contains(x.asked, r.place):
 		return false
-	case p.bound:
-		return r.place == p.member
+	case x.bound:
+		return r.place == x.member
 	case r.target.Fallback:
-		return (way == instead || way == last) && p.model != ""
+		return (way == instead || way == last) && x.r.Model != ""
 	case way == instead || way == last:
 		return false
 	}
-	return way != idle || r.calls.isFree(p.tenant)
+	return way != idle || r.calls.isFree(x.r.Tenant)
 }
 
-// limit is what a refusal of the request is about.
-func (p *picking) limit() health.Limit { return health.Limit{Tenant: p.tenant, Model: p.model} }
-
 // bind looks for the replica that holds what the request names by an id.
-func (p *picking) bind(ctx context.Context) {
-	reads := p.method == http.MethodGet || p.method == http.MethodHead
-	if l, ok := sticky.InPath(p.path); ok {
+func (x *call) bind(ctx context.Context) {
+	method, path := x.r.Original.Method, x.r.Original.URL.Path
+	reads := method == http.MethodGet || method == http.MethodHead
+	if l, ok := sticky.InPath(path); ok {
 		switch {
-		case p.bindTo(l.ID):
+		case x.bindTo(l.ID):
 		case reads:
-			p.probing, p.id = true, l.ID
+			x.probing, x.id = true, l.ID
 		default:
-			p.locate(ctx, l)
+			x.locate(ctx, l)
 		}
 		return
 	}
-	if reads && strings.HasPrefix(p.path, "/v1/models/") { // not every replica has every model
-		p.probing = true
+	if reads && strings.HasPrefix(path, "/v1/models/") { // not every replica has every model
+		x.probing = true
 		return
 	}
 	var unknown sticky.Lookup
-	sticky.InBody(p.body, func(l sticky.Lookup) (more bool) {
+	sticky.InBody(x.r.Body, func(l sticky.Lookup) (more bool) {
 		if unknown.ID == "" {
 			unknown = l
 		}
-		return !p.bindTo(l.ID)
+		return !x.bindTo(l.ID)
 	})
-	if !p.bound && unknown.ID != "" {
-		p.locate(ctx, unknown)
+	if !x.bound && unknown.ID != "" {
+		x.locate(ctx, unknown)
 	}
 }
 
 // bindTo binds the request to the replica that holds an id, if that is known and may get the request.
-func (p *picking) bindTo(id string) bool {
-	p.member, p.bound = p.c.table.Find(p.tenant, id)
-	p.bound = p.bound && p.suits(p.c.replicas[p.member])
-	return p.bound
+func (x *call) bindTo(id string) bool {
+	x.member, x.bound = x.c.table.Find(x.r.Tenant, id)
+	x.bound = x.bound && x.suits(x.c.replicas[x.member])
+	return x.bound
 }
 
 // locateWait is how long the replicas may take to report whether they have an id.
@@ -274,19 +130,19 @@ const locateWait = 5 * time.Second
 
 // locate asks the replicas that are no fallbacks for an id, at once, and binds the request to one that has it. A fallback has its own
 // credential: with that, a client could read objects of others.
-func (p *picking) locate(ctx context.Context, l sticky.Lookup) {
+func (x *call) locate(ctx context.Context, l sticky.Lookup) {
 	ctx, cancel := context.WithTimeout(ctx, locateWait)
 	defer cancel()
-	c, tenant := p.c, p.tenant // p itself would be on the heap, for every request
+	c, tenant := x.c, x.r.Tenant // x itself would be on the heap, for every request
 	found, asked := make(chan *Replica, len(c.replicas)), 0
-	for i, r := range p.c.replicas {
-		if r.target.Fallback || !p.suits(r) || p.c.board.State(p.c.now(), i).Condition == health.Down {
+	for i, r := range c.replicas {
+		if r.target.Fallback || !x.suits(r) || c.board.State(c.now(), i).Condition == health.Down {
 			continue
 		}
 		asked++
-		h := r.requestHeader(p.header)
+		h := r.requestHeader(x.r.Original.Header)
 		go func() {
-			if r.has(ctx, c, tenant, l, h) {
+			if c.has(ctx, r, tenant, l, h) {
 				found <- r
 			} else {
 				found <- nil
@@ -295,15 +151,15 @@ func (p *picking) locate(ctx context.Context, l sticky.Lookup) {
 	}
 	for ; asked > 0; asked-- {
 		if r := <-found; r != nil {
-			p.c.table.Add(p.tenant, l.ID, r.place)
-			p.member, p.bound = r.place, true
+			c.table.Add(tenant, l.ID, r.place)
+			x.member, x.bound = r.place, true
 			return
 		}
 	}
 }
 
 // has reports whether a replica has an object. It may go on when the request has ended.
-func (r *Replica) has(ctx context.Context, c *Client, tenant string, l sticky.Lookup, h http.Header) bool {
+func (c *Client) has(ctx context.Context, r *Replica, tenant string, l sticky.Lookup, h http.Header) bool {
 	if r.calls.acquire(ctx, tenant) != nil {
 		return false
 	}
@@ -313,19 +169,22 @@ func (r *Replica) has(ctx context.Context, c *Client, tenant string, l sticky.Lo
 			delete(h, name)
 		}
 	}
-	status, err := c.get(ctx, r.url(&url.URL{Path: l.Path}), h)
-	return err == nil && status/100 == 2
+	resp, err := c.get(ctx, r.url(&url.URL{Path: l.Path}), h)
+	if err != nil {
+		return false
+	}
+	discard(resp)
+	return resp.StatusCode/100 == 2
 }
 
-// get returns the status of the answer to a GET.
-func (c *Client) get(ctx context.Context, u *url.URL, h http.Header) (status int, err error) {
-	way := newTrip(ctx, c.limits, nil)
-	r := (&http.Request{Method: http.MethodGet, URL: u, Host: u.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(way.ctx)
-	resp, err := way.send(c.transport, r)
-	if err != nil {
-		return 0, err
-	}
-	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10) // else the connection could have no other request
+// get sends a GET of the proxy's own. ctx limits it until the body of the answer is closed.
+func (c *Client) get(ctx context.Context, u *url.URL, h http.Header) (*http.Response, error) {
+	r := &http.Request{Method: http.MethodGet, URL: u, Host: u.Host, Header: h, Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}
+	return c.transport.RoundTrip(r.WithContext(ctx))
+}
+
+// discard reads a short answer to its end, else its connection could have no other request, and closes it.
+func discard(resp *http.Response) {
+	_, _ = io.CopyN(io.Discard, resp.Body, 64<<10)
 	resp.Body.Close()
-	return resp.StatusCode, nil
 }

@@ -88,7 +88,7 @@ func TestHeldAnswerTakesNoCall(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		call(t, c, request("m", "{}"))
+		callOn(t, c, request("m", "{}"))
 	}()
 	until(t, "the second replica is asked", func() bool { return len(b.calls()) > 0 })
 	a.does(answers("a"))
@@ -122,29 +122,29 @@ func TestLastAnswerCounts(t *testing.T) {
 func TestAsideForItsTime(t *testing.T) {
 	a, b := newStub(t, fails(503, "20")), newStub(t, answers("b"))
 	c, now := fleetOf(t, at(t, a.URL, named("a")), at(t, b.URL, named("b")))
-	call(t, c, request("m", "{}"))
+	callOn(t, c, request("m", "{}"))
 	a.calls()
 	a.does(answers("a"))
 	now.pass(19 * time.Second)
-	if _, text, _ := call(t, c, request("m", "{}")); text != "b" || len(a.calls()) != 0 {
+	if _, text, _ := callOn(t, c, request("m", "{}")); text != "b" || len(a.calls()) != 0 {
 		t.Errorf("before the time: %s", text)
 	}
 	now.pass(time.Second)
-	if _, text, _ := call(t, c, request("m", "{}")); text != "a" {
+	if _, text, _ := callOn(t, c, request("m", "{}")); text != "a" {
 		t.Errorf("after the time: %s", text)
 	}
 	a.does(fails(503, "20"))
 	b.does(fails(503, "20"))
-	call(t, c, request("m", "{}"))
+	callOn(t, c, request("m", "{}"))
 	a.does(answers("a"))
-	if status, text, _ := call(t, c, request("m", "{}")); status != 200 {
+	if status, text, _ := callOn(t, c, request("m", "{}")); status != 200 {
 		t.Errorf("where all are set aside: %d %s", status, text)
 	}
 	now.pass(time.Minute)
 	c.board.Aside(now.Now(), 1, time.Minute)
 	b.calls()
 	a.does(fails(503, ""))
-	if status, _, _ := call(t, c, request("m", "{}")); status != 503 || len(b.calls()) != 0 {
+	if status, _, _ := callOn(t, c, request("m", "{}")); status != 503 || len(b.calls()) != 0 {
 		t.Errorf("a replica that is set aside got a request that another one refused, status %d", status)
 	}
 }
@@ -156,15 +156,15 @@ func TestLimitsOfClients(t *testing.T) {
 		c, _ := fleetOf(t, at(t, a.URL, named("a"), keyed(key)), at(t, b.URL, named("b"), keyed(key)))
 		first, second, third := request("m", "{}"), request("m", "{}"), request("n", "{}")
 		first.Tenant, second.Tenant, third.Tenant = "1", "2", "1"
-		call(t, c, first)
+		callOn(t, c, first)
 		a.does(answers("a"))
-		if _, text, _ := call(t, c, second); text != want {
+		if _, text, _ := callOn(t, c, second); text != want {
 			t.Errorf("key %q: another client's request was sent to %s", key, text)
 		}
-		if _, text, _ := call(t, c, first); text != "b" {
+		if _, text, _ := callOn(t, c, first); text != "b" {
 			t.Errorf("key %q: the same client's request was sent to %s", key, text)
 		}
-		if _, text, _ := call(t, c, third); text != "a" {
+		if _, text, _ := callOn(t, c, third); text != "a" {
 			t.Errorf("key %q: a request for another model was sent to %s", key, text)
 		}
 	}
@@ -178,17 +178,17 @@ func TestEjection(t *testing.T) {
 	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a")), at(t, b.URL, named("b"))}, Chooser: firstOf{}, Now: now.Now, SlowStart: -1,
 		Logger: slog.New(slog.NewTextHandler(&lines, nil))})
 	for range 4 {
-		call(t, c, request("m", "{}"))
+		callOn(t, c, request("m", "{}"))
 	}
 	a.does(answers("a"))
-	call(t, c, request("m", "{}"))
+	callOn(t, c, request("m", "{}"))
 	a.does(breaks)
 	for range 5 { // in a row
-		if status, text, _ := call(t, c, request("m", "{}")); status != 0 || len(b.calls()) != 0 {
+		if status, text, _ := callOn(t, c, request("m", "{}")); status != 0 || len(b.calls()) != 0 {
 			t.Fatalf("%d %s", status, text)
 		}
 	}
-	if _, text, _ := call(t, c, request("m", "{}")); text != "b" || c.Upstreams()[0].Health.Condition != health.Ejected {
+	if _, text, _ := callOn(t, c, request("m", "{}")); text != "b" || c.Upstreams()[0].Health.Condition != health.Ejected {
 		t.Errorf("after five failures: %s, %+v", text, c.Upstreams()[0].Health)
 	}
 	if n := strings.Count(lines.String(), "upstream=a for=10s last_error="); n != 1 {
@@ -196,14 +196,14 @@ func TestEjection(t *testing.T) {
 	}
 	b.does(fails(500, ""))
 	for range 10 {
-		call(t, c, request("m", "{}"))
+		callOn(t, c, request("m", "{}"))
 	}
 	if s := c.Upstreams()[1]; s.Health.Condition != health.Failing || s.Health.Share != 1 || s.Fault != "status 500" {
 		t.Errorf("the last replica: %+v, %q", s.Health, s.Fault)
 	}
 	now.pass(10 * time.Second)
 	a.does(answers("a"))
-	if _, text, _ := call(t, c, request("m", "{}")); text != "a" {
+	if _, text, _ := callOn(t, c, request("m", "{}")); text != "a" {
 		t.Errorf("after the ejection: %s", text)
 	}
 }
@@ -254,7 +254,7 @@ func TestClientLeaves(t *testing.T) {
 		}
 		leave()
 	}()
-	err := c.PassThrough(w, Passed{Request: in.Original.WithContext(ctx), Read: in.Body})
+	err := c.PassThrough(w, Request{Original: in.Original.WithContext(ctx), Body: in.Body}, nil)
 	if s := c.Upstreams()[0]; err == nil || s.Health.Failures != 0 || s.Load.InFlight != 0 || len(b.calls()) != 0 {
 		t.Errorf("%v, %+v", err, s)
 	}
@@ -279,7 +279,7 @@ func TestLargeBodies(t *testing.T) {
 	large := strings.Repeat("x", firstBytes+1)
 	send := func(c *Client, chunked bool) (int, string) {
 		api := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if err := c.PassThrough(w, Passed{Request: r}); err != nil {
+			if err := c.PassThrough(w, Request{Original: r}, nil); err != nil {
 				http.Error(w, err.Error(), http.StatusBadGateway)
 			}
 		}))

@@ -3,7 +3,6 @@ package upstream
 import (
 	"cmp"
 	"maps"
-	"net/http"
 	"slices"
 	"sync"
 	"time"
@@ -87,7 +86,13 @@ func (q *quarantine) releaseLocked() bool {
 	return len(q.until) < mostQuarantined
 }
 
-// refuses reports whether a status is that of a request with a wrong field.
-func refuses(status int) bool {
-	return status == http.StatusBadRequest || status == http.StatusUnprocessableEntity
+// quarantine notes that a request for model was refused because of fields, as it was not refused without them.
+func (c *Client) quarantine(replica *Replica, model string, fields []dialect.Field) {
+	for _, field := range fields {
+		c.hints.numbers(replica, string(field)).refused.Add(1)
+		if replica.refused.add(refusedField{model, field}) {
+			c.log.Warn("the upstream refuses a field that the proxy adds; requests for the model are sent without it for a while",
+				"upstream", replica.Name(), "model", model, "field", string(field), "for", quarantineFor)
+		}
+	}
 }

@@ -151,7 +151,7 @@ func TestCredentialOfQuestions(t *testing.T) {
 	c, _ := fleetOf(t, at(t, a.URL, named("a"), keyed("k")), at(t, closedPort(t), named("b")))
 	r := httptest.NewRequest("POST", "/v1/responses", nil)
 	r.Header = http.Header{"Authorization": {"Bearer of-a-client"}, "X-Api-Key": {"of-a-client"}, "Content-Type": {"application/json"}}
-	call(t, c, Request{Original: r, Body: []byte(`{"previous_response_id":"r"}`)})
+	callOn(t, c, Request{Original: r, Body: []byte(`{"previous_response_id":"r"}`)})
 	if got := a.calls(); len(got) != 2 || got[0] != "GET /responses/r" {
 		t.Fatalf("calls %q", got)
 	}

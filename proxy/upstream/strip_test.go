@@ -105,7 +105,7 @@ func TestDangerousFieldsOfLongBodies(t *testing.T) {
 	}
 	for _, size := range []int{10, 2 * firstBytes} {
 		in := httptest.NewRequest("POST", "/v1/score", strings.NewReader("{\x00"+strings.Repeat(" \x00", size)+"}\x00"))
-		if err := c.PassThrough(httptest.NewRecorder(), Passed{Request: in}); !errors.Is(err, dialect.ErrEncoding) || !errors.Is(err, errOfBody) {
+		if err := c.PassThrough(httptest.NewRecorder(), Request{Original: in}, nil); !errors.Is(err, dialect.ErrEncoding) || !errors.Is(err, errOfBody) {
 			t.Errorf("%d bytes: %v", 2*size, err)
 		}
 	}

@@ -126,13 +126,13 @@ type path struct {
 }
 
 // paths are the two ways of requests whose bodies are in memory.
-var paths = []path{{"call", call}, {"pass-through", passOn}}
+var paths = []path{{"call", callOn}, {"pass-through", passOn}}
 
 func request(model, body string) Request {
 	return Request{Original: httptest.NewRequest("POST", "/v1/chat/completions", nil), Body: []byte(body), Model: model}
 }
 
-func call(t *testing.T, c *Client, r Request) (int, string, bool) {
+func callOn(t *testing.T, c *Client, r Request) (int, string, bool) {
 	t.Helper()
 	reply, err := c.Call(t.Context(), r)
 	if err != nil {
@@ -149,9 +149,14 @@ func call(t *testing.T, c *Client, r Request) (int, string, bool) {
 func passOn(t *testing.T, c *Client, r Request) (status int, text string, foreign bool) {
 	t.Helper()
 	w := httptest.NewRecorder()
-	err := c.PassThrough(w, Passed{Request: r.Original, Tenant: r.Tenant, Read: r.Body, Model: r.Model, Chain: r.Chain, Begins: func(reply *Reply) { foreign = reply.Foreign }})
-	if err != nil {
+	var seen beginning
+	if err := c.PassThrough(w, r, &seen); err != nil {
 		return 0, err.Error(), false
 	}
-	return w.Code, w.Body.String(), foreign
+	return w.Code, w.Body.String(), seen.foreign
 }
+
+// beginning notes whether an answer is of another model.
+type beginning struct{ foreign bool }
+
+func (b *beginning) Begins(reply *Reply) { b.foreign = reply.Foreign }

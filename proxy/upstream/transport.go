@@ -6,7 +6,12 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"sync/atomic"
+	"syscall"
 	"time"
+
+	"reprise/proxy/deadline"
+	"reprise/proxy/upstream/direct"
 )
 
 // ErrIdle ends an answer whose replica has sent nothing for too long.
@@ -34,21 +39,21 @@ const (
 // NewTransport returns a transport within these limits.
 func NewTransport(l Limits) *Transport {
 	return &Transport{
-		direct: &direct{dial: dialer(l), idle: idlePlain, kept: map[string][]*directConn{}, waiting: map[string][]*waiter{}},
+		direct: direct.New(dialer{limit: l.FirstByte}, idlePlain, maxHeader),
 		plain:  newTransport(l, idlePlain), secured: newTransport(l, idleSecured),
 	}
 }
 
 // Transport sends requests over connections that it keeps, in three pools: of https, and of http for short requests and for others.
 type Transport struct {
-	direct         *direct
+	direct         *direct.Transport
 	plain, secured *http.Transport
 }
 
 // RoundTrip sends r; see [http.RoundTripper].
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	switch {
-	case t.direct.takes(r):
+	case t.direct.Takes(r):
 		return t.direct.RoundTrip(r)
 	case r.URL.Scheme == "https":
 		return t.secured.RoundTrip(r)
@@ -66,18 +71,13 @@ func (t *Transport) CloseIdleConnections() {
 // maxHeader is the largest header of an answer in bytes. It is held as long as the answer is.
 const maxHeader = 128 << 10
 
-// dialer returns what opens connections to replicas.
-func dialer(l Limits) func(ctx context.Context, network, address string) (net.Conn, error) {
-	return counted(l.FirstByte, (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext)
-}
-
 // newTransport returns a pooled transport. It never asks for compression (what is stored and replayed is plain bytes), and
 // keeps as many idle connections as a busy proxy with one upstream needs: with the standard two they would be closed and
 // dialled again all the time.
 func newTransport(l Limits, idle time.Duration) *http.Transport {
 	return &http.Transport{
 		Proxy:                 http.ProxyFromEnvironment,
-		DialContext:           dialer(l),
+		DialContext:           dialer{limit: l.FirstByte}.DialContext,
 		ForceAttemptHTTP2:     true,
 		MaxIdleConns:          1024,
 		MaxIdleConnsPerHost:   1024,
@@ -92,4 +92,49 @@ func newTransport(l Limits, idle time.Duration) *http.Transport {
 		// would all wait for the first byte, those that come later too.
 		HTTP2: &http.HTTP2Config{SendPingTimeout: 30 * time.Second, PingTimeout: 15 * time.Second},
 	}
+}
+
+// dialer opens connections that are counted, and whose writes have a limit.
+type dialer struct{ limit time.Duration }
+
+// DialContext opens a connection.
+func (d dialer) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	conn, err := (&net.Dialer{Timeout: 10 * time.Second, KeepAlive: 30 * time.Second}).DialContext(ctx, network, address)
+	if err != nil {
+		return nil, err
+	}
+	return &countedConn{Conn: deadline.New(conn), socket: conn, limit: d.limit}, nil
+}
+
+// countedConn counts what is written to a connection, except for the alert of 24 bytes (31 before TLS 1.3) with which a TLS
+// connection is closed: no request is as short.
+//
+// Each write has a limit: a replica that takes nothing would hold a connection that is none of HTTP any more, such as a websocket's.
+type countedConn struct {
+	net.Conn
+	socket  net.Conn
+	limit   time.Duration // not positive: none
+	written atomic.Int64
+}
+
+const closingAlert = 31
+
+// Write writes p and counts it.
+func (c *countedConn) Write(p []byte) (int, error) {
+	if c.limit > 0 {
+		_ = c.Conn.SetWriteDeadline(time.Now().Add(c.limit))
+	}
+	n, err := c.Conn.Write(p)
+	if n > closingAlert {
+		c.written.Add(int64(n))
+	}
+	return n, err
+}
+
+// SyscallConn returns the socket, at which package direct looks.
+func (c *countedConn) SyscallConn() (syscall.RawConn, error) {
+	if s, ok := c.socket.(syscall.Conn); ok {
+		return s.SyscallConn()
+	}
+	return nil, errors.ErrUnsupported
 }

@@ -68,7 +68,7 @@ func TestTrailerNames(t *testing.T) {
 	a, b := newStub(t, answers("a")), newStub(t, answers("b"))
 	c, _ := fleetOf(t, at(t, a.URL, named("a")), at(t, b.URL, named("b")))
 	front := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if err := c.PassThrough(w, Passed{Request: r}); err != nil && !errors.Is(err, errOfBody) {
+		if err := c.PassThrough(w, Request{Original: r}, nil); err != nil && !errors.Is(err, errOfBody) {
 			w.WriteHeader(502)
 			io.WriteString(w, err.Error())
 		}
@@ -157,7 +157,7 @@ func TestSlowToFind(t *testing.T) {
 	c := newClient(t, Options{Replicas: []Target{at(t, "http://a", named("a")), at(t, "http://b", named("b"))}, Transport: over, HealthInterval: -1})
 	r := request("m", `{"previous_response_id":"r"}`)
 	r.Original = httptest.NewRequest("POST", "/v1/responses", nil)
-	if _, text, _ := call(t, c, r); text != "b" {
+	if _, text, _ := callOn(t, c, r); text != "b" {
 		t.Errorf("the answer is %s", text)
 	}
 }

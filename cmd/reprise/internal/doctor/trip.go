@@ -114,7 +114,7 @@ func passed(c *upstream.Client, w http.ResponseWriter, r *http.Request) (err err
 			err = errors.New("the answer breaks off")
 		}
 	}()
-	return c.PassThrough(w, upstream.Passed{Request: r})
+	return c.PassThrough(w, upstream.Request{Original: r}, nil)
 }
 
 // stageOf is where an error belongs.

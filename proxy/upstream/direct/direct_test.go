@@ -1,4 +1,4 @@
-package upstream
+package direct
 
 import (
 	"bufio"
@@ -21,11 +21,20 @@ import (
 	"time"
 )
 
-// needLook skips a test of connections that only [direct] uses again.
+// needLook skips a test where no request is sent by this package.
 func needLook(t *testing.T) {
 	if !canLook {
 		t.Skip("this system uses net/http's transport for all requests")
 	}
+}
+
+const idle, maxHeader = 4 * time.Second, 128 << 10
+
+// newTransport returns a transport, and closes its connections at the end.
+func newTransport(t testing.TB) *Transport {
+	tr := New(&net.Dialer{}, idle, maxHeader)
+	t.Cleanup(tr.CloseIdleConnections)
+	return tr
 }
 
 // scripted is a replica that answers every request with the same bytes.
@@ -117,70 +126,6 @@ func asked(ctx context.Context, over http.RoundTripper, method, url, body string
 	return got + fmt.Sprintf("%d %v %q trailer %v cut %t", resp.StatusCode, resp.Header, text, resp.Trailer, err != nil)
 }
 
-// TestDirectIsLikeTransport: each answer is read as net/http's transport reads it, and the connection is used again in the same cases.
-func TestDirectIsLikeTransport(t *testing.T) {
-	needLook(t)
-	const ok, chunked = "HTTP/1.1 200 OK\r\n", "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n"
-	for _, tc := range []struct {
-		name, method, answer string
-		ends                 bool
-		conns                int64 // for two requests
-	}{
-		{"a length", "POST", ok + "Content-Length: 5\r\n\r\nhello", false, 1},
-		{"a length of 0", "POST", ok + "Content-Length: 0\r\n\r\n", false, 1},
-		{"less than the length", "POST", ok + "Content-Length: 50\r\n\r\nhello", true, 2},
-		{"chunks", "POST", chunked + "\r\n5\r\nhello\r\n0\r\n\r\n", false, 1},
-		{"chunks and a trailer", "POST", chunked + "Trailer: Sum\r\n\r\n5\r\nhello\r\n0\r\nSum: 7\r\n\r\n", false, 1},
-		{"chunks without an end", "POST", chunked + "\r\n5\r\nhello\r\n", true, 2},
-		{"chunks that are none", "POST", chunked + "\r\nhello\r\n0\r\n\r\n", false, 2},
-		{"up to the end of the connection", "POST", ok + "\r\nhello", true, 2},
-		{"the last answer of the connection", "POST", ok + "Connection: close\r\nContent-Length: 5\r\n\r\nhello", false, 2},
-		{"HTTP/1.0", "POST", "HTTP/1.0 200 OK\r\nContent-Length: 5\r\n\r\nhello", false, 2},
-		{"HTTP/1.0 that goes on", "POST", "HTTP/1.0 200 OK\r\nConnection: keep-alive\r\nContent-Length: 5\r\n\r\nhello", false, 1},
-		{"HEAD", "HEAD", ok + "Content-Length: 5\r\n\r\n", false, 1},
-		{"no content", "POST", "HTTP/1.1 204 No Content\r\n\r\n", false, 1},
-		{"not modified", "GET", "HTTP/1.1 304 Not Modified\r\nContent-Length: 5\r\n\r\n", false, 1},
-		{"an error", "POST", "HTTP/1.1 500 Internal Server Error\r\nContent-Length: 5\r\n\r\nsorry", false, 1},
-		{"early answers", "POST", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\nHTTP/1.1 100 Continue\r\n\r\n" + ok + "Content-Length: 5\r\n\r\nhello", false, 1},
-		{"an early answer alone", "POST", "HTTP/1.1 103 Early Hints\r\nLink: x\r\n\r\n", true, 2},
-		{"two lengths", "POST", ok + "Content-Length: 5\r\nContent-Length: 6\r\n\r\nhello!", false, 2},
-		{"a length and chunks", "POST", chunked + "Content-Length: 5\r\n\r\n5\r\nhello\r\n0\r\n\r\n", false, 1},
-		{"fields of many lines and spellings", "POST", ok + "x-a: 1\r\nX-A: 2\r\nSet-Cookie: a\r\nSet-Cookie: b\r\nContent-Length: 0\r\n\r\n", false, 1},
-		{"a status that is none", "POST", "HTTP/1.1 099 Odd\r\nContent-Length: 5\r\n\r\nhello", false, 1},
-		{"no HTTP", "POST", "SSH-2.0-OpenSSH_9.6\r\n\r\n", false, 2},
-		{"nothing", "POST", "", true, 2},
-		{"a header that is too large", "POST", ok + "X-Large: " + strings.Repeat("x", maxHeader) + "\r\n\r\n", true, 2},
-		{"a large body", "POST", ok + "Content-Length: 300000\r\n\r\n" + strings.Repeat("0123456789", 30_000), false, 1},
-		{"a large body in chunks", "POST", chunked + "\r\n493e0\r\n" + strings.Repeat("0123456789", 30_000) + "\r\n0\r\n\r\n", false, 1},
-	} {
-		for _, slow := range []bool{false, true} {
-			if slow && len(tc.answer) > 10_000 {
-				continue
-			}
-			tr := NewTransport(Limits{})
-			var got [2]string
-			for i, over := range []http.RoundTripper{tr.direct, tr.plain} {
-				s := startScripted(t, &scripted{answer: tc.answer, slow: slow, ends: tc.ends})
-				for range 2 {
-					got[i] += asked(t.Context(), over, tc.method, "http://"+s.Addr().String()+"/v1/x?q=1", "a body") + "\n"
-				}
-				if n := s.conns.Load(); i == 0 && !slow && n != tc.conns {
-					t.Errorf("%s: %d connections for two requests, want %d", tc.name, n, tc.conns)
-				}
-				s.mu.Lock()
-				if strings.Join(s.seen, ",") != "a body,a body" {
-					t.Errorf("%s: bodies %q", tc.name, s.seen)
-				}
-				s.mu.Unlock()
-			}
-			tr.CloseIdleConnections()
-			if got[0] != got[1] {
-				t.Errorf("%s, slow %t: direct\n%.400s\nnet/http\n%.400s", tc.name, slow, got[0], got[1])
-			}
-		}
-	}
-}
-
 // TestConnectionThatIsNotQuiet: what comes over a connection while it has no request is not taken for the answer to the next one, and
 // the end of it fails none.
 func TestConnectionThatIsNotQuiet(t *testing.T) {
@@ -193,7 +138,7 @@ func TestConnectionThatIsNotQuiet(t *testing.T) {
 		"half an end": func(c net.Conn) { c.(*net.TCPConn).CloseWrite() },
 		"a reset":     func(c net.Conn) { c.(*net.TCPConn).SetLinger(0); c.Close() },
 	} {
-		tr, taken := NewTransport(Limits{}), make(chan struct{})
+		tr, taken := newTransport(t), make(chan struct{})
 		s := startScripted(t, &scripted{answer: answer + "hello", late: func(c net.Conn) { <-taken; late(c) }})
 		for i := range 3 {
 			if got := asked(t.Context(), tr, "POST", "http://"+s.Addr().String(), "a body"); !strings.Contains(got, `"hello"`) {
@@ -205,24 +150,11 @@ func TestConnectionThatIsNotQuiet(t *testing.T) {
 		if n := s.conns.Load(); n != 3 {
 			t.Errorf("%s: %d connections for 3 requests", name, n)
 		}
-		tr.CloseIdleConnections()
-	}
-	for _, more := range []string{", world", answer + "other"} { // comes together with an answer
-		tr := NewTransport(Limits{})
-		s := startScripted(t, &scripted{answer: answer + "hello" + more})
-		for range 3 {
-			if got := asked(t.Context(), tr, "POST", "http://"+s.Addr().String(), "a body"); !strings.Contains(got, `"hello"`) {
-				t.Errorf("before %q: %s", more, got)
-			}
-		}
-		if n := s.conns.Load(); n != 3 {
-			t.Errorf("before %q: %d connections for 3 requests", more, n)
-		}
 	}
 }
 
-// TestDirectIsCancelled: a request ends with its context, wherever it is, for the reason that the context has; and so does its connection.
-func TestDirectIsCancelled(t *testing.T) {
+// TestCancelled: a request ends with its context, wherever it is, for the reason that the context has; and so does its connection.
+func TestCancelled(t *testing.T) {
 	why := errors.New("why")
 	for name, answer := range map[string]string{"before the answer": "", "in the header": "HTTP/1.1 200 OK\r\nContent-", "in the body": "HTTP/1.1 200 OK\r\nContent-Length: 50\r\n\r\nhello"} {
 		ctx, cancel := context.WithCancelCause(t.Context())
@@ -230,7 +162,7 @@ func TestDirectIsCancelled(t *testing.T) {
 		if name != "in the body" {
 			close(begun)
 		}
-		tr := NewTransport(Limits{})
+		tr := newTransport(t)
 		s := startScripted(t, &scripted{answer: answer, late: func(c net.Conn) {
 			<-begun
 			cancel(why)
@@ -250,7 +182,7 @@ func TestDirectIsCancelled(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 		<-ended
-		if _, err := tr.direct.RoundTrip(r); !errors.Is(err, why) || s.conns.Load() != 1 {
+		if _, err := tr.RoundTrip(r); !errors.Is(err, why) || s.conns.Load() != 1 {
 			t.Errorf("%s: a request that has been cancelled: %v, %d connections", name, err, s.conns.Load())
 		}
 	}
@@ -260,8 +192,7 @@ func TestDirectIsCancelled(t *testing.T) {
 // context of one that was read changes nothing.
 func TestClosedBody(t *testing.T) {
 	s := startScripted(t, &scripted{answer: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"})
-	tr := NewTransport(Limits{})
-	defer tr.CloseIdleConnections()
+	tr := newTransport(t)
 	for i := range 5 {
 		ctx, cancel := context.WithCancel(t.Context())
 		r, _ := http.NewRequestWithContext(ctx, "GET", "http://"+s.Addr().String(), nil)
@@ -301,11 +232,11 @@ func TestClosedBody(t *testing.T) {
 // not too many.
 func TestKeptConnections(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		d := &direct{idle: 4 * time.Second, kept: map[string][]*directConn{}, waiting: map[string][]*waiter{}}
+		d := New(nil, idle, maxHeader)
 		ends := map[string]net.Conn{}
 		add := func(name string) {
 			mine, other := net.Pipe()
-			d.keep(&directConn{countedConn: &countedConn{Conn: mine}, pool: d, address: name[:1]}, nil)
+			d.keep(&conn{Conn: mine, pool: d, address: name[:1]}, nil)
 			ends[name] = other
 		}
 		open := func() (names []string) {
@@ -347,9 +278,9 @@ func TestKeptConnections(t *testing.T) {
 			t.Errorf("sweeping %t, %d connections, %v", d.sweeping, d.count, d.kept)
 		}
 		for range mostKept {
-			d.keep(&directConn{countedConn: &countedConn{Conn: sink{}}, address: "c"}, nil)
+			d.keep(&conn{Conn: sink{}, address: "c"}, nil)
 		}
-		if d.keep(&directConn{countedConn: &countedConn{Conn: sink{}}, address: "c"}, nil) {
+		if d.keep(&conn{Conn: sink{}, address: "c"}, nil) {
 			t.Error("one connection too many was kept")
 		}
 		time.Sleep(time.Minute)
@@ -359,6 +290,9 @@ func TestKeptConnections(t *testing.T) {
 		}
 	})
 }
+
+// sink is a connection that can only be closed.
+type sink struct{ net.Conn }
 
 func (sink) Close() error { return nil }
 
@@ -381,8 +315,11 @@ func (c *deafConn) Read(p []byte) (int, error)       { c.reads++; return c.answe
 func (c *deafConn) Close() error                     { return nil }
 func (c *deafConn) SetWriteDeadline(time.Time) error { return nil }
 
-// TestAnswerBeforeTheRequestIsTaken: the answer of a replica that closes before it has read the request is passed on, as far as a part was sent;
-// otherwise the client learns that a part may have been read.
+// DialContext returns the connection itself.
+func (c *deafConn) DialContext(context.Context, string, string) (net.Conn, error) { return c, nil }
+
+// TestAnswerBeforeTheRequestIsTaken: the answer of a replica that closes before it has read the request is passed on, as far as a part was
+// sent.
 func TestAnswerBeforeTheRequestIsTaken(t *testing.T) {
 	const answer = "HTTP/1.1 413 Too Large\r\nContent-Length: 3\r\n\r\nbig"
 	for _, tc := range []struct {
@@ -391,45 +328,40 @@ func TestAnswerBeforeTheRequestIsTaken(t *testing.T) {
 		err    error
 		answer string
 		status int // 0: an error
-		is     error
 		reads  bool
 	}{
-		{"an answer", 2, syscall.EPIPE, answer, 413, nil, true},
-		{"no answer", 2, syscall.ECONNRESET, "", 0, ErrClosed, true},
-		{"half an answer", 2, syscall.ECONNRESET, answer[:20], 0, ErrClosed, true},
-		{"an answer to no request", 0, syscall.EPIPE, answer, 0, ErrClosed, false},
-		{"nothing is taken in time", 2, os.ErrDeadlineExceeded, answer, 0, os.ErrDeadlineExceeded, false},
+		{"an answer", 2, syscall.EPIPE, answer, 413, true},
+		{"no answer", 2, syscall.ECONNRESET, "", 0, true},
+		{"half an answer", 2, syscall.ECONNRESET, answer[:20], 0, true},
+		{"an answer to no request", 0, syscall.EPIPE, answer, 0, false},
+		{"nothing is taken in time", 2, os.ErrDeadlineExceeded, answer, 0, false},
 	} {
 		c := &deafConn{takes: tc.takes, err: tc.err, answer: strings.NewReader(tc.answer)}
-		d := &direct{idle: time.Minute, kept: map[string][]*directConn{}, waiting: map[string][]*waiter{}, dial: func(context.Context, string, string) (net.Conn, error) {
-			c.takes, c.err = tc.takes, tc.err
-			return &countedConn{Conn: c}, nil
-		}}
-		way := newTrip(t.Context(), Limits{}, nil)
-		r, _ := http.NewRequestWithContext(way.ctx, "POST", "http://replica.example/v1", strings.NewReader(strings.Repeat("x", 60<<10)))
-		resp, err := way.send(d, r)
+		d := New(c, time.Minute, maxHeader)
+		r, _ := http.NewRequestWithContext(t.Context(), "POST", "http://replica.example/v1", strings.NewReader(strings.Repeat("x", 60<<10)))
+		resp, err := d.RoundTrip(r)
 		status := 0
 		if err == nil {
 			status = resp.StatusCode
 			io.Copy(io.Discard, resp.Body)
 			resp.Body.Close()
 		}
-		if status != tc.status || !errors.Is(err, tc.is) || (c.reads > 0) != tc.reads || d.count != 0 {
+		if status != tc.status || status == 0 && !errors.Is(err, tc.err) || (c.reads > 0) != tc.reads || d.count != 0 {
 			t.Errorf("%s: %d, %v; %d reads, %d connections kept", tc.name, status, err, c.reads, d.count)
 		}
 	}
 }
 
-// TestDirectTakes: what net/http's transport does in another way is left to it.
-func TestDirectTakes(t *testing.T) {
-	d := &direct{}
+// TestTakes: what net/http's transport does in another way is left to it.
+func TestTakes(t *testing.T) {
+	d := newTransport(t)
 	for name, tc := range map[string]struct {
 		change func(*http.Request)
 		want   bool
 	}{
 		"a short body":            {func(r *http.Request) {}, canLook},
 		"no body":                 {func(r *http.Request) { r.Body, r.GetBody, r.ContentLength = nil, nil, 0 }, canLook},
-		"a long body":             {func(r *http.Request) { r.ContentLength = atOnce + 1 }, false},
+		"a long body":             {func(r *http.Request) { r.ContentLength = MaxBody + 1 }, false},
 		"a body that comes":       {func(r *http.Request) { r.GetBody = nil }, false},
 		"a body without a length": {func(r *http.Request) { r.ContentLength = -1 }, false},
 		"TLS":                     {func(r *http.Request) { r.URL.Scheme = "https" }, false},
@@ -442,8 +374,68 @@ func TestDirectTakes(t *testing.T) {
 	} {
 		r, _ := http.NewRequest("POST", "http://replica.example/v1", strings.NewReader("a body"))
 		tc.change(r)
-		if got := d.takes(r); got != tc.want {
+		if got := d.Takes(r); got != tc.want {
 			t.Errorf("%s: %t", name, got)
 		}
 	}
+}
+
+// TestConnectionThatComesFirst: a request whose own connection does not come takes one that another request needs no more; that of its
+// own is kept, and none is lost.
+func TestConnectionThatComesFirst(t *testing.T) {
+	needLook(t)
+	s := startScripted(t, &scripted{answer: "HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nhello"})
+	d := newTransport(t)
+	first, err := d.conn(t.Context(), newRequest(t, s))
+	if err != nil {
+		t.Fatal(err)
+	}
+	dialled, goOn := make(chan bool), make(chan bool)
+	d.dialer = gate{dialled, goOn}
+	got := make(chan error)
+	wait := func() {
+		c, err := d.conn(t.Context(), newRequest(t, s))
+		if err == nil && c != first {
+			err = errors.New("another connection")
+		}
+		got <- err
+	}
+	first.used = true
+	go wait()
+	<-dialled
+	d.keep(first, nil)
+	if err := <-got; err != nil {
+		t.Error(err)
+	}
+	go wait()
+	<-dialled
+	goOn <- false // one of the two dials fails: the request may get the error, or the connection of the other
+	goOn <- true
+	if err := <-got; err == nil {
+		t.Error("a connection that is in use was given out")
+	}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if len(d.waiting) > 0 {
+		t.Errorf("%d addresses are still waited for", len(d.waiting))
+	}
+}
+
+// gate is a dialer that reports each dial, and then waits until it may go on or must fail.
+type gate struct{ dialled, goOn chan bool }
+
+func (g gate) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	g.dialled <- true
+	if !<-g.goOn {
+		return nil, io.EOF
+	}
+	return new(net.Dialer).DialContext(ctx, network, address)
+}
+
+func newRequest(t *testing.T, s *scripted) *http.Request {
+	r, err := http.NewRequest("GET", "http://"+s.Addr().String()+"/", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r
 }

@@ -2,93 +2,77 @@ package upstream
 
 import (
 	"bytes"
-	"errors"
-	"fmt"
 	"io"
 	"log/slog"
 	"maps"
 	"net/http"
 	"net/http/httputil"
-	"net/textproto"
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/internal/header"
 	"reprise/proxy/tracing"
-	"reprise/proxy/upstream/prefix"
 )
 
-// Passed is a request that is forwarded as it is.
-type Passed struct {
-	*http.Request
-	Tenant string        // whose share of the replica's calls is used
-	Read   []byte        // the body, which replaces the request's own; nil: that has not been read
-	Model  string        // that the body asks for; "": it is looked for in Read, where it matters
-	Chain  *prefix.Chain // of the body, used until an answer begins; nil: the replica is chosen by load
-	Span   *tracing.Span // of the request, whose trace the replica continues; nil: there is none
-	// Begins is called before the header of the answer is written to the client; it must leave its body alone, and has to end its span. nil: it is
-	// not called.
-	Begins func(*Reply)
-}
+// Beginning is called when an answer begins that passes through, before its header is written to the client. It must leave the body of the
+// reply alone, and has to end its span.
+type Beginning interface{ Begins(*Reply) }
 
-// PassThrough forwards p to a replica, its body unchanged except for a model's name that the replica has under another one, and the answer
+// PassThrough forwards r to a replica, its body unchanged except for a model's name that the replica has under another one, and the answer
 // as it arrives. A replica that refuses the request before it has worked on it is followed by another one, as long as the body can be had
 // again. An error means that no answer has begun. An answer that breaks off, or that the client does not take, panics with
-// [http.ErrAbortHandler], which closes the client's connection.
+// [http.ErrAbortHandler], which closes the client's connection. begin may be nil.
 //
 // It is what [httputil.ReverseProxy] does, in a third of its allocations and with fewer writes: a short body goes out with the header,
 // and a short answer with its own. A change of protocol is left to ReverseProxy.
-func (c *Client) PassThrough(w http.ResponseWriter, p Passed) error {
-	if p.Read == nil && isShort(p.Request) && !upgrades(p.Header) {
+func (c *Client) PassThrough(w http.ResponseWriter, r Request, begin Beginning) error {
+	in := r.Original
+	upgraded := upgrades(in.Header)
+	if r.Body == nil && isShort(in) && !upgraded {
 		var err error
-		if p.Read, err = readShort(p.Request); err != nil {
+		if r.Body, err = readShort(in); err != nil {
 			return err
 		}
 	}
-	if p.Model == "" && c.modelMatters {
-		p.Model = modelIn(p.Read)
+	if r.Model == "" && c.modelMatters {
+		r.Model = modelIn(r.Body)
 	}
-	choice := picking{c: c, method: p.Method, path: p.URL.Path, header: p.Header, body: p.Read, tenant: p.Tenant, model: p.Model, chain: p.Chain, span: p.Span}
-	defer choice.abandon()
-	t := choice.first(p.Context())
-	if upgrades(p.Header) {
-		return c.upgrade(w, p, t.replica)
+	x := call{c: c, r: r, through: w}
+	if upgraded {
+		return x.upgrade()
 	}
-	if p.Read == nil && p.ContentLength != 0 {
-		defer whileAnswered(w, p.Request)()
+	if r.Body == nil && in.ContentLength != 0 {
+		defer whileAnswered(w, in)()
 	}
-	for {
-		reply, body, err := c.forward(w, &p, t.replica)
-		next, again := choice.next(p.Context(), t, reply, err, body)
-		if again {
-			choice.hold(reply)
-			t.replica.counts.passed.Add(1)
-			t = next
-			continue
-		}
-		if reply, err = choice.last(reply, err); err != nil {
-			return err
-		}
-		c.watch(p.Context(), &choice, reply)
-		c.passBack(w, &p, reply)
-		return nil
+	reply, err := x.run(in.Context())
+	if err != nil {
+		return err
 	}
-}
-
-// passBack writes the answer to the client.
-func (c *Client) passBack(w http.ResponseWriter, p *Passed, reply *Reply) {
 	defer reply.Body.Close() // also after a panic
-	if p.Begins != nil {
-		p.Begins(reply)
+	if begin != nil {
+		begin.Begins(reply)
 	} else {
 		reply.Span.End()
 	}
 	c.deliver(w, reply.Response)
+	return nil
+}
+
+// passEarly writes an early answer (1xx) to the client. Its fields are not those of the final one.
+func passEarly(w http.ResponseWriter, status int, early http.Header) {
+	if status == http.StatusContinue { // net/http's server sends it when the transport begins to read the body
+		return
+	}
+	h := w.Header()
+	own := maps.Clone(h) // such as the id of the request
+	maps.Copy(h, early)
+	w.WriteHeader(status)
+	clear(h)
+	maps.Copy(h, own)
 }
 
 // modelIn is the model that a JSON body asks for, "" if there is none.
@@ -128,74 +112,6 @@ func readShort(r *http.Request) ([]byte, error) {
 	}
 }
 
-// forward sends p and returns the answer when it has begun, and the body that was lent to the transport, nil if that can be had again.
-func (c *Client) forward(w http.ResponseWriter, p *Passed, replica *Replica) (reply *Reply, body *borrowedBody, err error) {
-	if err := replica.queue(p.Context(), p.Tenant, p.Span); err != nil {
-		return nil, nil, err
-	}
-	whole := &struct {
-		Reply
-		callBody
-	}{Reply{Replica: replica, Foreign: replica.foreign(p.Model)}, callBody{calls: replica.calls, tenant: p.Tenant}}
-	call := &whole.callBody
-	defer func() {
-		if reply == nil { // also after a panic
-			call.release()
-		}
-	}()
-	t := newTrip(p.Context(), c.limits, func(status int, early textproto.MIMEHeader) {
-		if status == http.StatusContinue { // net/http's server sends it when the transport begins to read the body
-			return
-		}
-		h := w.Header()
-		own := maps.Clone(h) // such as the id of the request
-		maps.Copy(h, http.Header(early))
-		w.WriteHeader(status)
-		clear(h)
-		maps.Copy(h, own)
-	})
-	out := (&http.Request{Method: p.Method, URL: replica.url(p.URL), Header: replica.passedHeader(p.Request), ContentLength: p.ContentLength,
-		Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1, // else the transport waits for no go-ahead
-		TransferEncoding: p.TransferEncoding, Trailer: trailers(p.Request)}).WithContext(t.ctx)
-	out.Host = out.URL.Host
-	switch {
-	case p.Read != nil:
-		read, _ := replica.mapped(p.Read, p.Model)
-		if read, err = replica.stripped(p.URL.Path, read); err != nil {
-			return nil, nil, fmt.Errorf("%w: %w", errOfBody, err)
-		}
-		out.ContentLength, out.TransferEncoding = int64(len(read)), nil
-		out.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(read)), nil }
-		out.Body, _ = out.GetBody()
-	case p.ContentLength != 0:
-		body = &borrowedBody{in: replica.strippedReader(p.Body)}
-		out.Body, call.lent = body, body
-	}
-	whole.Span = replica.called(p.Span, p.Method, p.Model, out.Header)
-	resp, err := t.send(c.transport, out)
-	if err == nil && resp.StatusCode == http.StatusSwitchingProtocols {
-		resp.Body.Close()
-		t.end()
-		err = errSwitched
-	}
-	if traced(whole.Span, resp, err); err != nil {
-		if body != nil {
-			body.Close()
-		}
-		return nil, body, body.blame(err)
-	}
-	call.ReadCloser, resp.Body = resp.Body, call
-	whole.Response = resp
-	return &whole.Reply, body, nil
-}
-
-// trailers are those that a request announces, except for names that no transport takes: such an error is no fault of the replica.
-func trailers(in *http.Request) http.Header {
-	out := in.Trailer.Clone()
-	maps.DeleteFunc(out, func(name string, _ []string) bool { return !header.IsName(name) })
-	return out
-}
-
 // whileAnswered keeps the body of a request open until the result is called. Otherwise net/http closes it when the answer begins; a
 // transport that looks for the end of the body after the last byte, as net/http's does, may come too late, and closes its connection in
 // the middle of the answer. What is left of the body is then read here: net/http would do so after the handler, and panic with the next
@@ -207,51 +123,6 @@ func whileAnswered(w http.ResponseWriter, in *http.Request) (end func()) {
 			in.Body.Close()
 		}
 	}
-}
-
-// borrowedBody is a body that must not be read once its handler has returned, which a transport may try.
-type borrowedBody struct {
-	in    io.Reader
-	state atomic.Uint32
-}
-
-// The states of a borrowedBody are sums of these.
-const (
-	bodyRead   = 1
-	bodyClosed = 2
-	bodyFailed = 4
-)
-
-func (b *borrowedBody) Read(p []byte) (int, error) {
-	if b.state.Or(bodyRead)&bodyClosed != 0 {
-		return 0, http.ErrBodyReadAfterClose
-	}
-	n, err := b.in.Read(p)
-	if err != nil && err != io.EOF {
-		b.state.Or(bodyFailed)
-	}
-	return n, err
-}
-
-// errOfBody says that a client's body could not be read, or not be sent as it is.
-var errOfBody = errors.New("the body of the request cannot be sent")
-
-// blame adds errOfBody to an error of a request if the body is its cause: that is no fault of the replica.
-func (b *borrowedBody) blame(err error) error {
-	if b == nil || b.state.Load()&bodyFailed == 0 {
-		return err
-	}
-	return fmt.Errorf("%w: %w", errOfBody, err)
-}
-
-func (b *borrowedBody) Close() error {
-	b.state.Or(bodyClosed)
-	return nil
-}
-
-// takeBack closes the body if nothing of it was read, and reports whether it did, so that it can be lent again.
-func (b *borrowedBody) takeBack() bool {
-	return b == nil || b.state.CompareAndSwap(0, bodyClosed) || b.state.Load() == bodyClosed
 }
 
 // deliver writes an answer as it arrives.
@@ -367,11 +238,15 @@ func upgrades(h http.Header) bool {
 
 // upgrade forwards a request that asks for another protocol, and then what both ends send. It takes no call of the replica's away: such
 // a connection may last.
-func (c *Client) upgrade(w http.ResponseWriter, p Passed, replica *Replica) (failed error) {
-	if err := replica.sockets.acquire(p.Context(), p.Tenant); err != nil {
+func (x *call) upgrade() (failed error) {
+	in, c := x.r.Original, x.c
+	x.first(in.Context())
+	defer x.unticket()
+	replica := x.replica
+	if err := replica.sockets.acquire(in.Context(), x.r.Tenant); err != nil {
 		return err
 	}
-	defer replica.sockets.release(p.Tenant)
+	defer replica.sockets.release(x.r.Tenant)
 	var span *tracing.Span
 	defer func() { span.End() }()
 	forward := &httputil.ReverseProxy{
@@ -379,9 +254,9 @@ func (c *Client) upgrade(w http.ResponseWriter, p Passed, replica *Replica) (fai
 			to.Out.URL = replica.url(to.In.URL)
 			to.Out.Host = to.Out.URL.Host
 			replica.setPassed(to.In.Method, to.Out.Header)
-			span = replica.called(p.Span, p.Method, p.Model, to.Out.Header)
+			span = replica.called(x.r.Span, in.Method, x.r.Model, to.Out.Header)
 		},
-		Transport:     tripper{c},
+		Transport:     upgrading{c, replica},
 		FlushInterval: -1, // each write is flushed: an answer may be a stream
 		BufferPool:    copyBuffers,
 		ErrorLog:      slog.NewLogLogger(c.log.Handler(), slog.LevelDebug),
@@ -390,14 +265,31 @@ func (c *Client) upgrade(w http.ResponseWriter, p Passed, replica *Replica) (fai
 			failed = err
 		},
 	}
-	forward.ServeHTTP(w, p.Request)
+	forward.ServeHTTP(x.through, in)
 	return failed
 }
 
-// tripper makes a trip of each request.
-type tripper struct{ c *Client }
+// upgrading is a transport that makes a trip of each request, of which the answer may be another protocol.
+type upgrading struct {
+	c       *Client
+	replica *Replica
+}
 
-func (t tripper) RoundTrip(r *http.Request) (*http.Response, error) {
-	way := newTrip(r.Context(), t.c.limits, nil)
-	return way.send(t.c.transport, r.WithContext(way.ctx))
+// RoundTrip sends r.
+func (u upgrading) RoundTrip(r *http.Request) (*http.Response, error) {
+	t := &trip{c: u.c, replica: u.replica}
+	t.released.Store(true) // it has none of the replica's calls
+	t.begin(r.Context(), nil)
+	t.out = r.WithContext(t.ctx)
+	resp, err := t.c.transport.RoundTrip(t.out)
+	switch {
+	case err != nil:
+		return nil, t.failed(err)
+	case resp.StatusCode == http.StatusSwitchingProtocols: // such a connection is two-way; the body must stay a ReadWriteCloser
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		t.limitLocked(0)
+		return resp, nil
+	}
+	return t.answered(resp).Response, nil
 }

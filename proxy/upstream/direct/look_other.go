@@ -1,10 +1,10 @@
 //go:build !unix
 
-package upstream
+package direct
 
 import "net"
 
-// canLook reports whether it can be seen without a wait that something has come over a connection.
+// canLook reports whether a socket can be asked, without a wait, whether something has come.
 const canLook = false
 
 func lookAt(net.Conn) func() bool { return func() bool { return false } }

@@ -1,0 +1,340 @@
+package upstream
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"syscall"
+	"time"
+
+	"reprise/proxy/tracing"
+	"reprise/proxy/upstream/choose"
+	"reprise/proxy/upstream/dialect"
+	"reprise/proxy/upstream/health"
+	"reprise/proxy/upstream/prefix"
+)
+
+// The way of a request to an answer is one loop over replicas:
+//
+//	pick ──► send ──► judge ──► answered: the answer, or the error, is the result
+//	 ▲        ▲         │
+//	 │        ├─────────┤ again: the connection had been closed, and no byte of the request was written to it
+//	 │        └─────────┤ bare: the error names a field that the dialect has added; once for a request
+//	 └──────────────────┘ elsewhere: the replica has refused the request without having worked on it
+//
+// A request goes elsewhere, each time to a replica that has not been asked yet, after
+//
+//   - an error before any byte of it was written: no connection, no TLS, a connection that is closed again and again;
+//   - 429, 503 or 529, by which a server says that it has not worked on the request; another replica is then asked only if it works;
+//   - 404 for a GET of an object that any of the replicas may hold, or for a model that not all of them have.
+//
+// It does not go elsewhere after any other status or error: the replica may have worked on it, and a call that was read once may be billed.
+// Nor does it where its body is read from the client and a part of that is gone, where its client has left, or where it was refused by the
+// proxy itself. If no other replica is left, the last refusal is the answer.
+//
+// So of n replicas each gets the request once, and one of them a second time, without our fields: see mostCalls. What the proxy asks of
+// replicas beside that is a GET of each, where a request names an object of which it does not know the replica; see locate.
+
+// mostCalls is the largest number of times that replicas get one request, of which there are n.
+func mostCalls(n int) int { return n + 1 }
+
+// mostConnections is on how many connections one sending of a request is tried. All but the last were closed before a byte was written.
+const mostConnections = 4
+
+// Request is one request to be sent.
+type Request struct {
+	Tenant   string         // whose share of the replica's calls is used
+	Original *http.Request  // the client's own: method, URL and header
+	Body     []byte         // what is sent as the body, before the model's name is mapped and the dialect edits it; nil, for PassThrough: that of Original
+	Model    string         // that the body asks for; "": unknown to Call, and looked for in Body by PassThrough, where it matters
+	Chain    *prefix.Chain  // of the body, used until an answer begins; nil: the replica is chosen by load
+	Want     dialect.Intent // what the proxy wants besides the client's request, except for how long the prefix is kept; nothing for PassThrough
+	Rate     float64        // at which requests with its tools and system prompt are sent, per second, which decides that; 0: it is not decided
+	Span     *tracing.Span  // of the request, whose trace the replica continues; nil: there is none
+}
+
+// Reply is a replica's answer, whose body is still to be read.
+type Reply struct {
+	*http.Response
+	Replica *Replica
+	Added   []dialect.Field // fields that the proxy added to the body which was answered
+	Foreign bool            // it is the answer of another model than the one asked for
+	// Measured says that the tokens that the answer reports are counted when its body is closed; else the caller passes them to Replica.Reported.
+	Measured bool
+	Span     *tracing.Span // of the call, which the caller ends; nil: there is none
+
+	trip *trip
+}
+
+// call is a request on its way to an answer.
+type call struct {
+	c       *Client
+	r       Request
+	through http.ResponseWriter // of a request that passes through as it is, for its early answers; nil: the dialect edits the request
+
+	// Which replicas may get it.
+	bound   bool   // only the replica called member holds what the request names
+	member  int    // with bound
+	probing bool   // it is asked of each replica until one has what it names
+	id      string // of that; "": it has none
+	asked   []int  // the replicas that refused it
+
+	// The present replica, and what is under way there.
+	replica *Replica
+	ticket  *choose.Ticket // nil: the request is not counted
+	mark    uint64         // when it was sent, among the events of the replica
+	trip    *trip          // nil: nothing is under way
+	lent    *sentBody      // what was sent last of a body that can be read once; nil: the body can be had again
+
+	named []dialect.Field // fields that the present replica has refused; nil: none
+	bare  bool            // a replica has refused a field, and none is added any more
+	held  *Reply          // the last answer of a replica that refused the request; nil: there is none
+}
+
+// Call sends r to a replica and returns its answer, whose body ends with ErrIdle when the replica sends nothing for too long. Where the
+// replica has as many calls as it may, it waits for one; see [Concurrency]. A field that the dialect has added and that a replica refuses is
+// not added again for a while.
+func (c *Client) Call(ctx context.Context, r Request) (*Reply, error) {
+	x := call{c: c, r: r}
+	return x.run(ctx)
+}
+
+// run returns the answer to the request.
+func (x *call) run(ctx context.Context) (*Reply, error) {
+	defer x.abandon() // what no answer has taken over
+	x.first(ctx)
+	for {
+		reply, err := x.send(ctx)
+		switch x.judge(ctx, reply, err) {
+		case again:
+		case bare:
+			reply.Body.Close()
+			reply.Span.End()
+		case elsewhere:
+			refused := x.replica
+			if !x.next(ctx, err != nil) {
+				return x.result(ctx, reply, err)
+			}
+			x.hold(reply)
+			refused.counts.passed.Add(1)
+		default:
+			return x.result(ctx, reply, err)
+		}
+	}
+}
+
+// send sends the request to the present replica.
+func (x *call) send(ctx context.Context) (*Reply, error) {
+	if x.trip == nil {
+		if err := x.depart(ctx); err != nil {
+			return nil, err
+		}
+	}
+	resp, err := x.trip.roundTrip()
+	if err != nil && x.trip.mayGoAgain() {
+		return nil, errUnread
+	}
+	t := x.trip
+	x.trip = nil
+	if err != nil {
+		return nil, t.failed(err)
+	}
+	return t.answered(resp), nil
+}
+
+// errUnread says that a connection was closed before a byte of the request was written to it, so that another one may be tried.
+var errUnread = errors.New("no byte of the request was written")
+
+// verdict is what follows from an answer or an error.
+type verdict uint8
+
+const (
+	answered  verdict = iota // it is the result
+	again                    // the request is sent to the same replica over another connection
+	bare                     // and without the fields that the replica has refused
+	elsewhere                // another replica may get the request
+)
+
+// statusOverloaded is what several providers send instead of 503.
+const statusOverloaded = 529
+
+// judge decides what follows, and notes what it shows of the replica.
+func (x *call) judge(ctx context.Context, reply *Reply, err error) verdict {
+	if err == errUnread {
+		return again
+	}
+	if err == nil && x.refusesField(reply) {
+		return bare
+	}
+	refused := x.observe(ctx, reply, err)
+	if x.probing && err == nil && reply.StatusCode == http.StatusNotFound {
+		refused = true
+	}
+	if err != nil || refused {
+		x.unticket()
+	}
+	if refused && !x.c.alone && ctx.Err() == nil {
+		return elsewhere
+	}
+	return answered
+}
+
+// observe notes what an answer or an error shows of the replica, and reports whether the replica has refused the request without having
+// worked on it.
+func (x *call) observe(ctx context.Context, reply *Reply, err error) (refused bool) {
+	c, r, now := x.c, x.replica, x.c.now()
+	switch {
+	case err != nil && (ctx.Err() != nil || errors.Is(err, ErrOverloaded) || errors.Is(err, errOfBody)): // of the client, or of the proxy
+		return false
+	case err != nil:
+		if errors.Is(err, syscall.ECONNREFUSED) {
+			c.gone(r)
+		}
+		c.failed(now, r, "", err)
+		return errors.Is(err, errUnsent)
+	}
+	switch reply.StatusCode {
+	case http.StatusTooManyRequests:
+		if wait := retryAfter(reply.Header, now); wait > 0 && !c.alone {
+			limit := x.limit()
+			if r.key() != "" { // which all tenants share
+				limit.Tenant = ""
+			}
+			c.board.Limited(now, r.place, limit, wait)
+		}
+		return true
+	case http.StatusServiceUnavailable, statusOverloaded:
+		c.failed(now, r, x.r.Tenant, fmt.Errorf("status %d", reply.StatusCode))
+		if wait := retryAfter(reply.Header, now); wait > 0 && !c.alone {
+			c.board.Aside(now, r.place, wait)
+		}
+		return true
+	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
+		c.failed(now, r, x.r.Tenant, fmt.Errorf("status %d", reply.StatusCode))
+		return false
+	}
+	c.board.Begun(now, r.place)
+	return false
+}
+
+// limit is what a 429 for the request is about.
+func (x *call) limit() health.Limit { return health.Limit{Tenant: x.r.Tenant, Model: x.r.Model} }
+
+// refusesField reports whether an error answer names a field that the proxy has added, so that the request is to be sent without it. Only if
+// that is not refused, the field is quarantined: clients can have an upstream name any field.
+func (x *call) refusesField(reply *Reply) bool {
+	refuses := reply.StatusCode == http.StatusBadRequest || reply.StatusCode == http.StatusUnprocessableEntity
+	if refuses && !x.bare && len(reply.Added) > 0 {
+		if x.named = dialect.Named(reply.trip.answer.peek(64<<10), reply.Added); len(x.named) > 0 {
+			x.bare = true
+			return true
+		}
+	}
+	if !refuses && len(x.named) > 0 {
+		x.c.quarantine(x.replica, reply.trip.model, x.named)
+		x.named = nil
+	}
+	return false
+}
+
+// hold keeps an answer for the case that no other replica gives one. It takes no call of its replica any more.
+func (x *call) hold(reply *Reply) {
+	if x.named = nil; reply == nil {
+		return
+	}
+	reply.Span.End()
+	if x.held != nil {
+		x.held.Body.Close()
+	}
+	reply.trip.release()
+	x.held = reply
+}
+
+// result returns the answer or the error, or the last answer of another replica that refused the request. Where a replica may have worked on
+// the request after that, the answer of another one must not have the client believe that none did.
+func (x *call) result(ctx context.Context, reply *Reply, err error) (*Reply, error) {
+	switch {
+	case err == nil:
+		if x.held != nil {
+			x.held.Body.Close()
+		}
+	case x.held != nil && (errors.Is(err, errUnsent) || errors.Is(err, ErrOverloaded)):
+		reply = x.held
+	default:
+		return nil, err
+	}
+	x.watch(ctx, reply)
+	return reply, nil
+}
+
+// abandon ends what the call still has under way.
+func (x *call) abandon() {
+	x.unticket()
+	if x.trip != nil { // after a panic
+		x.trip.end()
+		x.trip.release()
+	}
+}
+
+// unticket notes that the present replica evaluates nothing of the request.
+func (x *call) unticket() {
+	if x.ticket != nil {
+		x.ticket.Failed()
+		x.ticket = nil
+	}
+}
+
+// first chooses the first replica. If there is one only, the request is counted only for its prefix.
+func (x *call) first(ctx context.Context) {
+	if x.c.alone {
+		if x.replica = x.c.replicas[0]; x.r.Chain != nil {
+			x.ticket = x.c.fleet.Choose(x.r.Chain, nil)
+		}
+	} else {
+		defer x.r.Span.Child(tracing.Choose).End()
+		x.bind(ctx)
+		x.choose(true)
+	}
+	x.follow(ctx)
+}
+
+// next chooses another replica, and reports whether there is one that may get the request. desperate allows those that do not work.
+func (x *call) next(ctx context.Context, desperate bool) bool {
+	defer x.r.Span.Child(tracing.Choose).End()
+	x.asked = append(x.asked, x.replica.place)
+	before := x.replica
+	if !x.choose(desperate) {
+		return false
+	}
+	if !x.lent.takeBack() {
+		x.unticket()
+		x.replica = before
+		return false
+	}
+	x.follow(ctx)
+	return true
+}
+
+// longestLead is how long a request waits for another one that prefills the prefix that both share.
+const longestLead = 2 * time.Second
+
+// follow waits until the request may be sent.
+func (x *call) follow(ctx context.Context) {
+	defer func() {
+		if x.replica.events != nil {
+			x.mark = x.replica.events.Sent()
+		}
+	}()
+	if x.ticket == nil || x.ticket.Wait() == nil {
+		return
+	}
+	x.replica.counts.followers.Add(1)
+	timer := time.NewTimer(x.c.leaderWait)
+	defer timer.Stop()
+	select {
+	case <-x.ticket.Wait():
+	case <-timer.C:
+	case <-ctx.Done():
+	}
+}
