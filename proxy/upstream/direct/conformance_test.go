@@ -87,8 +87,8 @@ var answers = []struct {
 	{"nothing", "POST", "", true, 2},
 }
 
-// strays are answers that are followed by bytes which belong to no answer.
-var strays = []struct{ name, method, answer string }{
+// extras are answers that are followed by bytes which belong to no answer.
+var extras = []struct{ name, method, answer string }{
 	{"more than the length", "POST", ok + "Content-Length: 2\r\n\r\nhello"},
 	{"another answer", "POST", hello + hello},
 	{"bytes after the last chunk", "POST", chunked + "\r\n5\r\nhello\r\n0\r\n\r\nmore"},
@@ -96,11 +96,11 @@ var strays = []struct{ name, method, answer string }{
 	{"no content, with a body", "POST", "HTTP/1.1 204 No Content\r\nContent-Length: 5\r\n\r\nhello"},
 }
 
-// TestStrays: an answer is read without the bytes that follow it, as net/http's transport does, and those are not taken for the beginning of
+// TestExtras: an answer is read without the bytes that follow it, as net/http's transport does, and those are not taken for the beginning of
 // another answer.
-func TestStrays(t *testing.T) {
+func TestExtras(t *testing.T) {
 	needLook(t)
-	for _, tc := range strays {
+	for _, tc := range extras {
 		want := asked(t.Context(), both(t, answering(tc.answer))[1], tc.method, "http://replica.example/", "a body")
 		s := startScripted(t, &scripted{answer: tc.answer})
 		tr := newTransport(t)
@@ -127,7 +127,7 @@ func both(t testing.TB, dialer Dialer) []http.RoundTripper {
 // TestLikeTransport: each answer is read as net/http's transport reads it, and the next request gets the same connection, or another one.
 func TestLikeTransport(t *testing.T) {
 	needLook(t)
-	log.SetOutput(io.Discard) // net/http's transport writes a line for each stray byte
+	log.SetOutput(io.Discard) // net/http's transport writes a line for each byte that belongs to no answer
 	defer log.SetOutput(os.Stderr)
 	for _, tc := range answers {
 		for _, slow := range []bool{false, true} {
@@ -222,7 +222,7 @@ func FuzzAnswers(f *testing.F) {
 			f.Add(tc.method, tc.answer)
 		}
 	}
-	for _, tc := range strays {
+	for _, tc := range extras {
 		f.Add(tc.method, tc.answer)
 	}
 	f.Fuzz(func(t *testing.T, method, answer string) {

@@ -3,10 +3,10 @@
 // scheduler four times: without this package the proxy takes 7 to 27 % more CPU for a request that passes through, and 3 to 9 % more for a
 // miss. What is written and how answers are read is net/http's: [http.Request.Write] and [http.ReadResponse].
 //
-// One goroutine cannot write and read at once, so only a request that a socket takes whole can be sent so; [Transport.Takes] tells which.
+// One goroutine cannot write and read at once, so only a request that a socket takes whole can be sent so; see [Transport.Takes].
 //
 // Connections are kept in a pool, the last one used first. Before a connection gets another request, its socket is looked at: where bytes or
-// the end have come, it is closed, so that no stray byte is taken for the beginning of an answer. A request is written to one connection
+// the end have come, it is closed, so that they are not taken for the beginning of an answer. A request is written to one connection
 // only: it is never sent again here.
 package direct
 
