@@ -29,22 +29,6 @@ func panel(t *testing.T, spec string) policy.Evictor {
 	return e
 }
 
-// anotherPanel is rac+ with other experts than it has by default.
-func anotherPanel(t *testing.T) string {
-	t.Helper()
-	for _, info := range registry.List() {
-		for _, p := range info.Params {
-			for _, choice := range p.Choices {
-				if info.Name == "rac+" && p.Name == "panel" && choice != p.Default {
-					return "rac+:panel=" + choice
-				}
-			}
-		}
-	}
-	t.Skip("there is only one panel")
-	return ""
-}
-
 func openPanel(t *testing.T, spec string, o store.Options) *store.Store {
 	t.Helper()
 	o.Evictor, o.Limit = panel(t, spec), policy.Limit{Entries: panelCapacity}
@@ -86,7 +70,7 @@ func play(s *store.Store, keys []int) float64 {
 // TestLearned: a restart costs neither what the panel has learned nor hits. The refill of the shadows by the restart is
 // no request, so figures are as they were.
 func TestLearned(t *testing.T) {
-	for _, spec := range []string{"rac+", anotherPanel(t), "rac+:sample=125"} {
+	for _, spec := range []string{"rac+", "rac+:sample=125"} {
 		disk := &storetest.Memory{}
 		s, whole := openPanel(t, spec, store.Options{Backing: disk}), openPanel(t, spec, store.Options{})
 		play(s, drawn(1, 20_000))
@@ -136,36 +120,29 @@ func TestLearnedRefused(t *testing.T) {
 	s := openPanel(t, "rac+", store.Options{Backing: disk})
 	play(s, drawn(1, 4000))
 	s.Close()
-	for name, spoil := range map[string]func(*storetest.Memory) string{
-		"another panel": func(*storetest.Memory) string { return anotherPanel(t) },
-		"junk": func(m *storetest.Memory) string {
-			m.Write(&store.Batch{Put: []store.Record{{Kind: store.KindLearned, Body: []byte("junk")}}})
-			return "rac+"
-		},
-	} {
-		m := disk.Clone()
-		spec, faults := spoil(m), 0
-		r := openPanel(t, spec, store.Options{Backing: m, OnFault: func(step string, err error) {
-			if faults++; step != "policy" || !errors.Is(err, policy.ErrSnapshot) {
-				t.Errorf("%s: fault in %s: %v", name, step, err)
-			}
-		}})
-		st := r.Stats()
-		if faults != 1 || st.Faults != 1 || st.Entries != panelCapacity || st.Report.Skipped != 0 {
-			t.Errorf("%s: reported %d times, %+v", name, faults, st)
+	m := disk.Clone()
+	m.Write(&store.Batch{Put: []store.Record{{Kind: store.KindLearned, Body: []byte("junk")}}})
+	faults := 0
+	r := openPanel(t, "rac+", store.Options{Backing: m, OnFault: func(step string, err error) {
+		if faults++; step != "policy" || !errors.Is(err, policy.ErrSnapshot) {
+			t.Errorf("fault in %s: %v", step, err)
 		}
-		blank := panel(t, spec).(policy.Panel).Stats()
-		for i, x := range st.Panel.Experts {
-			if x.HitRatio != 0 {
-				t.Errorf("%s: %+v, want it as %+v", name, x, blank.Experts[i])
-			}
-		}
-		if st.Panel.Leader != blank.Leader {
-			t.Errorf("%s: expert %d leads, want %d", name, st.Panel.Leader, blank.Leader)
-		}
-		r.Close()
-		openPanel(t, spec, store.Options{Backing: m.Reopen()}) // fails of any fault
+	}})
+	st := r.Stats()
+	if faults != 1 || st.Faults != 1 || st.Entries != panelCapacity || st.Report.Skipped != 0 {
+		t.Errorf("reported %d times, %+v", faults, st)
 	}
+	blank := panel(t, "rac+").(policy.Panel).Stats()
+	for i, x := range st.Panel.Experts {
+		if x.HitRatio != 0 {
+			t.Errorf("%+v, want it as %+v", x, blank.Experts[i])
+		}
+	}
+	if st.Panel.Leader != blank.Leader {
+		t.Errorf("expert %d leads, want %d", st.Panel.Leader, blank.Leader)
+	}
+	r.Close()
+	openPanel(t, "rac+", store.Options{Backing: m.Reopen()}) // fails of any fault
 }
 
 // TestLearnedKept: a policy that learns nothing leaves the record to the one that does.

@@ -61,7 +61,7 @@ func TestStartErrors(t *testing.T) {
 		"study regimes --only regimes,texts",
 		"study regimes --only traces --data testdata",
 		"study regimes --only blocks --data testdata",
-		"study regimes --policy lru,rac+:panel=seven",
+		"study regimes --policy lru,rac+:factor=seven",
 		"study prefix --trace x",
 		"study prefix --data testdata/none",
 		"study rac --data testdata/none",

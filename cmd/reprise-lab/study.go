@@ -141,7 +141,7 @@ func studyHelp(w io.Writer, fs *flag.FlagSet) {
 
   reprise-lab study regimes
   reprise-lab study rac --html report.html
-  reprise-lab study regimes --data DIR --only traces,blocks --policy rac+:panel=four --html report.html
+  reprise-lab study regimes --data DIR --only traces,blocks --policy rac+:factor=1 --html report.html
   reprise-lab study wa --data DIR --html report.html
   reprise-lab study lpc --data DIR --trace sharegpt.json --html report.html
 

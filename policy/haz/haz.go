@@ -11,15 +11,11 @@ import (
 var Spec = spec.Spec{
 	Name: "haz", Relational: true, Says: "learned: the least foreseen return, by recency, frequency, topic and conversation",
 	Params: []policy.Param{
-		{Name: "samples", Says: "residents drawn for a victim, besides the least of those drawn before", Default: "8", Min: 1, Max: 4096},
-		{Name: "lr", Says: "step of the learning", Default: "0.1", Max: 1},
 		{Name: "ghosts", Says: "evicted entries remembered", Default: "2C", Max: 1e12},
-		{Name: "topics", Says: "topics without a known entry that are remembered", Default: "4C", Max: 1e12},
 		spec.ValueParam,
 	},
 	New: func(a spec.Args) policy.Evictor {
-		h := newPolicy(a.Capacity, a.Whole("samples"), a.Whole("ghosts"), a.Num("lr"), a.Seed)
-		h.topics.room = a.Whole("topics")
+		h := newPolicy(a.Capacity, samples, a.Whole("ghosts"), a.Seed)
 		h.mode = a.Value()
 		return h
 	},
@@ -37,9 +33,9 @@ var Spec = spec.Spec{
 // requests. What room brings is multiplied by what hits save, for a limit in bytes by the tokens per byte. Ghosts and topics
 // that have become empty keep what is known of them, and the return of a ghost is learned from as a hit is.
 //
-// A victim is the least of 8 residents drawn for it and of a pool: what was drawn lately, for victims or to learn from, and was low.
+// A victim is the least of some residents drawn for it and of a pool: what was drawn lately, for victims or to learn from, and was low.
 //
-// Parameters: samples, lr (step of the learning), ghosts, topics, value. Cost per request: some 0.5 us for the learning, and
+// Parameters: ghosts, value. Cost per request: some 0.5 us for the learning, and
 // for an eviction 0.7 us. Memory per resident: 72 bytes, as much for each ghost, some 12 for its place in the
 // table, and 65 for each topic. Source: the features are the learned form of TP·TSI (paper 002 §3), and those of what came
 // before and after are from here; relaxed Belady by learning (LRB, NSDI 2020) has the sampling and the aim, LHD (NSDI 2018)
@@ -65,11 +61,14 @@ var (
 	_ policy.Replacer = (*Policy)(nil)
 )
 
-func newPolicy(capacity, samples, ghosts int, lr float64, seed uint64) *Policy {
+// samples is how many residents are drawn for a victim, besides the pool.
+const samples = 8
+
+func newPolicy(capacity, samples, ghosts int, seed uint64) *Policy {
 	return &Policy{
 		learner: learner{
 			entries: entries{clock: newClock(capacity), topics: topicTable{room: 4 * capacity}, rows: make([]row, 1)},
-			model:   newModel(lr), random: rand.NewPCG(seed, 0x4a5a), samples: samples,
+			model:   newModel(), random: rand.NewPCG(seed, 0x4a5a), samples: samples,
 		},
 		room: ghosts,
 	}

@@ -10,6 +10,7 @@ import (
 
 	"reprise/internal/policytest"
 	"reprise/policy"
+	"reprise/policy/classic"
 )
 
 func TestHAZBuckets(t *testing.T) {
@@ -52,11 +53,7 @@ func TestHAZDecay(t *testing.T) {
 // half of all requests never return, and one without a topic returns once, 62 requests later. LRU of 50 entries gets
 // nothing, and keeping some 16 of the right entries gets all.
 func TestHAZLearns(t *testing.T) {
-	play := func(name string) (hits int) {
-		e, err := specs.New(name, policy.Options{Capacity: 50, Seed: 3})
-		if err != nil {
-			t.Fatal(err)
-		}
+	play := func(e policy.Evictor) (hits int) {
 		l := policy.NewLedger(e, policy.Limit{Entries: 50})
 		for i := int64(0); i < 20_000; i++ {
 			key, topic := uint64(1_000_000+i), policy.TopicID(1)
@@ -81,13 +78,15 @@ func TestHAZLearns(t *testing.T) {
 		}
 		return hits
 	}
-	if got := play("lru"); got != 0 {
+	if got := play(classic.NewLRU()); got != 0 {
 		t.Errorf("lru has %d hits: the pattern is too easy", got)
 	}
-	if got := play("haz"); got < 2300 {
+	learns, not := newPolicy(50, samples, 100, 3), newPolicy(50, samples, 100, 3)
+	not.model.rate = 0
+	if got := play(learns); got < 2300 {
 		t.Errorf("haz has %d hits in the second half, want nearly 2500", got)
 	}
-	if got := play("haz:lr=0"); got > 2000 {
+	if got := play(not); got > 2000 {
 		t.Errorf("haz has %d hits without learning: the pattern shows nothing", got)
 	}
 }
@@ -95,7 +94,7 @@ func TestHAZLearns(t *testing.T) {
 // TestHAZFeatures follows one topic at a capacity of 32, where an age of n requests is in bucket lb(n) and a pause of more
 // than 3 requests parts conversations.
 func TestHAZFeatures(t *testing.T) {
-	h := newPolicy(32, 64, 32, 0.1, 1)
+	h := newPolicy(32, 64, 32, 1)
 	h.Insert(policy.Item{ID: 1, Topic: 5, Offset: 7}, policy.Tick{Seq: 1})
 	h.Insert(policy.Item{ID: 2, Topic: 5}, policy.Tick{Seq: 2})
 	h.Arrive(5, policy.Tick{Seq: 10})
@@ -147,7 +146,7 @@ func TestHAZNeighbours(t *testing.T) {
 		{"+1/1 +2/2 +3/2 +4/2 +5/2 h1", "1:0,0 2:0,1 3:1,1 4:1,1 5:1,0"}, // nothing follows itself
 		{"+1/1 +2/2 +3/2 +4/2 +5/2 +6/1", "1:0,0 2:0,1 3:1,1 4:1,1 5:1,0 6:0,0"},
 	} {
-		h := newPolicy(40, 64, 40, 0.1, 1)
+		h := newPolicy(40, 64, 40, 1)
 		policytest.PlayScript(t, h, c.script)
 		var all []string
 		for id := policy.ID(1); id < 10; id++ {
@@ -165,7 +164,7 @@ func TestHAZNeighbours(t *testing.T) {
 // TestHAZForesees compares what is learned of entries that return after so many requests with what is right, 2^(-T/h).
 func TestHAZForesees(t *testing.T) {
 	const capacity = 64
-	h := newPolicy(capacity, 64, 1024, 0.1, 1)
+	h := newPolicy(capacity, 64, 1024, 1)
 	l := policy.NewLedger(h, policy.Limit{Entries: capacity})
 	for i := range int64(30_000) {
 		topic, key := policy.TopicID(i%3+1), uint64(i+1)<<8
@@ -223,7 +222,7 @@ func TestHAZGain(t *testing.T) {
 }
 
 func TestHAZLinks(t *testing.T) {
-	h := newPolicy(40, 64, 40, 0.1, 1)
+	h := newPolicy(40, 64, 40, 1)
 	policytest.PlayScript(t, h, "+1/1 h1 +2/2 +3/3<1 +4/4")
 	for _, c := range []struct {
 		child, parent policy.ID
@@ -244,7 +243,7 @@ func TestHAZLinks(t *testing.T) {
 }
 
 func TestHAZRemembers(t *testing.T) {
-	h := newPolicy(4, 64, 2, 0.1, 1)
+	h := newPolicy(4, 64, 2, 1)
 	evict := func(id policy.ID) {
 		t.Helper()
 		h.Remove(id, policy.Evicted)
@@ -287,7 +286,7 @@ func (h *Policy) row(t *testing.T, id policy.ID) *row {
 
 // TestHAZTopics: a topic lives as long as a known entry, and then as long as there is room for empty ones.
 func TestHAZTopics(t *testing.T) {
-	h := newPolicy(1, 64, 0, 0.1, 1) // room for 4 empty topics
+	h := newPolicy(1, 64, 0, 1) // room for 4 empty topics
 	for i := range 6 {
 		id := policy.ID(i + 1)
 		h.Insert(policy.Item{ID: id, Topic: policy.TopicID(id)}, policy.Tick{Seq: int64(id)})
@@ -323,7 +322,7 @@ func TestHAZValuesTokensPerByte(t *testing.T) {
 }
 
 func TestHAZKeepsItsLearning(t *testing.T) {
-	a, b := newPolicy(100, 64, 100, 0.1, 1), newPolicy(400, 64, 400, 0.1, 1)
+	a, b := newPolicy(100, 64, 100, 1), newPolicy(400, 64, 400, 1)
 	for i := range int64(2000) {
 		a.Insert(policy.Item{ID: policy.ID(i + 1), Key: uint64(i%70 + 1), Topic: policy.TopicID(i%5 + 1)}, policy.Tick{Seq: i})
 		if i >= 50 {
@@ -348,7 +347,7 @@ func TestHAZKeepsItsLearning(t *testing.T) {
 
 // TestHAZRestarts: what is exported of entries and topics is what an import leaves.
 func TestHAZRestarts(t *testing.T) {
-	h, fresh := newPolicy(32, 64, 32, 0.1, 1), newPolicy(32, 64, 32, 0.1, 1)
+	h, fresh := newPolicy(32, 64, 32, 1), newPolicy(32, 64, 32, 1)
 	policytest.PlayScript(t, h, "+1/1 h1 h1 +2/1<1 +3/2 h2")
 	policytest.PlayScript(t, fresh, "+1/1 +2/1 +3/2")
 	for id := policy.ID(1); id <= 3; id++ {

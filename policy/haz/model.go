@@ -84,8 +84,8 @@ type model struct {
 // cell is a weight for each horizon, and its pace, 1/sqrt(1+sum of g²).
 type cell struct{ weight, pace forecast }
 
-func newModel(lr float64) model {
-	m := model{rate: float32(lr)}
+func newModel() model {
+	m := model{rate: 0.1}
 	for c := range m.cells {
 		c.pace = forecast{1, 1}
 	}

@@ -23,7 +23,7 @@ func (h *Policy) AppendLearned(b []byte) []byte {
 // ParseLearned reads weights. Features are relative to the capacity and so is what they foresee: they fit any.
 func (h *Policy) ParseLearned(b []byte) (apply func(), err error) {
 	r := snapshot.NewReader(b)
-	m := newModel(float64(h.model.rate))
+	m := newModel()
 	bad := false
 	for j := range len(forecast{}) {
 		for c := range m.cells {

@@ -1,8 +1,6 @@
 package panel
 
 import (
-	"slices"
-
 	"reprise/policy"
 	"reprise/policy/classic"
 	"reprise/policy/haz"
@@ -11,51 +9,30 @@ import (
 
 // member is an expert's place in a panel.
 type member struct {
-	name   string     // in the figures
-	spec   *spec.Spec // a pointer, because the registry of New contains rac+ too
-	params string     // key=value,key=value
-	large  string     // instead, where it leads a large cache
+	name   string // in the figures
+	spec   *spec.Spec
+	params string // key=value,key=value
+	large  string // instead, where it leads a large cache
 }
 
-// panels are what the parameter of that name chooses from. A panel has at most 8 experts. The first one leads at the start.
-var panels = map[string][]member{
-	"four": {hazMember, lirsMember, cacheusMember, lruMember},
-	"two":  {hazMember, lirsMember},
+// members are the experts of the panel. The first one leads at the start, and is informed of what the second one holds.
+//
+// HAZ learns nearly everything given time, RAC's order included, and leads most often. LIRS freezes on loops, and HAZ sees what it holds.
+// CACHEUS and LRU beside them cost more than they brought: on the recorded traces of the tuning half, minus the best baseline of each, four
+// experts had -.31 in the mean and -2.4 in the worst cell, these two -.01 and -1.8.
+var members = [2]member{
+	{"haz", &haz.Spec, "ghosts=4C", "ghosts=1C"},
+	{"lirs", &classic.LIRSSpec, "", ""},
 }
 
-// What an expert is for: haz learns nearly everything given time, RAC's order included, and leads most often. LIRS freezes on loops, and haz
-// sees what it holds. CACHEUS and LRU beside them cost more than they bring: on the recorded traces of the tuning half, minus the best baseline
-// of each, four have -.31 in the mean and -2.4 in the worst cell, two -.01 and -1.8.
-var (
-	hazMember     = member{"haz", &haz.Spec, "ghosts=4C", "ghosts=1C"}
-	lirsMember    = member{"lirs", &classic.LIRSSpec, "", ""}
-	cacheusMember = member{"cacheus", &classic.CacheusSpec, "", ""}
-	lruMember     = member{"lru", &classic.LRUSpec, "", ""}
-)
-
-func panelNames() (names []string) {
-	for name := range panels {
-		names = append(names, name)
-	}
-	slices.Sort(names)
-	return names
-}
-
-// Expert is a policy on a panel.
-type Expert struct {
-	Name   string // in the figures
-	Policy string // with its parameters, as the registry reads it
-}
-
-// Experts are those of the default panel, in their order.
-func Experts() (all []Expert) {
-	i := slices.IndexFunc(Spec.Params, func(p policy.Param) bool { return p.Name == "panel" })
-	for _, m := range panels[Spec.Params[i].Default] {
-		x := Expert{m.name, m.spec.Name}
+// Experts are the policies on the panel, with their parameters, as the registry reads them.
+func Experts() (all []string) {
+	for _, m := range members {
+		name := m.spec.Name
 		if m.params != "" {
-			x.Policy += ":" + m.params
+			name += ":" + m.params
 		}
-		all = append(all, x)
+		all = append(all, name)
 	}
 	return all
 }
@@ -83,7 +60,7 @@ func newExpert(s member, o policy.Options, number uint64) expert {
 	o.Seed += number
 	a, err := s.spec.Args(o, s.params)
 	if err != nil {
-		panic(err) // the panels are ours
+		panic(err) // the members are ours
 	}
 	e := s.spec.New(a)
 	x := expert{name: s.name, evictor: e}
@@ -144,15 +121,6 @@ type marker interface{ Mark(key uint64, held bool) }
 func (x *expert) mark(key uint64, held bool) {
 	if m, ok := x.evictor.(marker); ok {
 		m.Mark(key, held)
-	}
-}
-
-// inform has the first expert informed of what the one of that name holds, if there is one.
-func (p *shadows) inform(of string) {
-	for i := range p.experts {
-		if p.experts[i].name == of {
-			p.marked = 1 << i
-		}
 	}
 }
 

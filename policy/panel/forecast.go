@@ -3,7 +3,6 @@ package panel
 import (
 	"fmt"
 	"math"
-	"slices"
 
 	"reprise/policy"
 )
@@ -34,18 +33,12 @@ func (p *Full) Forecast(f *policy.Forecast, from int) (next int) {
 
 // offerVote offers the residents that the leader does not hold, or all, in the order of the vote, and reports whether more are wanted.
 func offerVote(p *shadows, f *policy.Forecast, all bool) (more bool) {
-	v := votes{lists: p.votes.lists, ranks: make([]uint32, len(p.votes.ranks))}
-	v.order(&p.lazy)
-	sets := make([]int, 0, len(v.lists))
-	for set := range v.lists {
-		if v.lists[set].Len > 0 && (all || set>>p.lazy.leader&1 == 0) {
-			sets = append(sets, set)
-		}
-	}
-	slices.SortFunc(sets, func(a, b int) int { return int(v.rank(a)) - int(v.rank(b)) })
 	more = true
-	for _, set := range sets {
-		p.slots.Walk(v.lists[set].Tail, policy.ForecastStep, func(slot uint32) bool {
+	for _, set := range p.lazy.order() {
+		if !all && set>>p.lazy.leader&1 != 0 {
+			continue
+		}
+		p.slots.Walk(p.lists[set].Tail, policy.ForecastStep, func(slot uint32) bool {
 			more = f.Offer(p.at(slot).id, math.Inf(-1))
 			return more
 		})

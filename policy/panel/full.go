@@ -10,13 +10,11 @@ import (
 var Spec = spec.Spec{
 	Name: "rac+", Relational: true, Says: "a panel: of haz and lirs, each with a shadow cache, the one leads that has been ahead for long enough",
 	Params: []policy.Param{
-		{Name: "panel", Says: "which experts: haz and lirs, or also cacheus and lru", Default: "two", Choices: panelNames()},
 		{Name: "sample", Says: "entries of a shadow; a larger cache is sampled by topic, and led by one expert", Default: "32768", Min: 1, Max: 1e12},
 		{Name: "factor", Says: "hits that another expert must be ahead by, for each of its entries that is missing", Default: "2", Max: 1e6},
 		spec.ValueParam,
 	},
 	New: func(a spec.Args) policy.Evictor {
-		members := panels[a.Choice("panel")]
 		if a.Capacity > a.Whole("sample") {
 			return newSampled(a, members)
 		}
@@ -24,18 +22,16 @@ var Spec = spec.Spec{
 	},
 }
 
-// Full follows one expert of several. Each is a policy that runs a shadow cache of the same size, of metadata alone, over the same requests.
-// The cache evicts what the leader does not hold; where that leaves a choice, what the expert that is furthest ahead of the others does not
-// hold, and so on. Ties go to what was used first, or came first to be held by just these. The leader changes by the rule of lazy.
+// Full follows one of two experts. Each is a policy that runs a shadow cache of the same size, of metadata alone, over the same requests.
+// The cache evicts what neither expert holds, then what only the other one holds, then what only the leader holds. Ties go to what was used
+// first, or came first to be held by just these. The leader changes by the rule of lazy.
 //
-// Entries are kept in one list per set of experts that hold them, so that a victim costs a look at each set that occurs, at
-// most 2^experts. A resident's name in the shadows is its identity: what returns after an eviction is the same entry to
-// them, so that links to it hold again and ghosts are recognised.
+// Residents are kept in one list per set of experts that hold them. A resident's name in the shadows is its identity: what returns after an
+// eviction is the same entry to them, so that links to it hold again and ghosts are recognised.
 //
-// The first expert is informed of what LIRS holds: LIRS is right about loops before anything can be learned of them, and
-// haz learns where that counts.
+// HAZ is informed of what LIRS holds: LIRS is right about loops before anything can be learned of them, and HAZ learns where that counts.
 //
-// Parameters: panel, factor, value; sample: see Sampled. Cost per request: the sum of the experts', 2.5 us at
+// Parameters: factor, value; sample: see Sampled. Cost per request: the sum of the experts', 2.5 us at
 // 5,000 residents and 4 us at 30,000. Memory per resident: some 110 bytes and the sum of the experts'. Source: experts over
 // shadow caches after ACME (Ari et al., 2002), and see lazy; the vote over sets is from here.
 type Full struct {
@@ -52,9 +48,9 @@ var (
 	_ policy.Replacer = (*Full)(nil)
 )
 
-func newFull(a spec.Args, members []member) *Full {
-	p := &Full{shadows: newShadows(a, members)}
-	p.inform("lirs")
+func newFull(a spec.Args, members [2]member) *Full {
+	p := &Full{shadows: newShadows(a, members[:])}
+	p.marked = 1 << 1
 	return p
 }
 
@@ -120,19 +116,17 @@ func (p *Full) use(e uint32, at policy.Tick, as access) {
 func (p *Full) listed(e uint32, at policy.Tick) {
 	p.list(e)
 	p.victim = 0
-	p.lazy.choose(at.Seq, p.experts, p.distance)
+	if p.lazy.ahead > leastAhead { // then there is another expert
+		p.lazy.choose(at.Seq, p.experts, p.distance())
+	}
 }
 
-// distance is how many entries the cache and the shadow of an expert do not share, counted in the one that has more of them. Under a limit
-// in bytes the shadow of an expert that ignores sizes has few entries: the way there would be short, and the way back long.
-func (p *Full) distance(expert int) int {
-	shared := 0
-	for set := range p.votes.lists {
-		if set>>expert&1 != 0 {
-			shared += p.votes.lists[set].Len
-		}
-	}
-	return max(p.experts[expert].entries, p.ids.Len()) - shared
+// distance is how many entries the cache and the shadow of the expert that does not lead do not share, counted in the one that has more of
+// them. Under a limit in bytes the shadow of an expert that ignores sizes has few entries: the way there would be short, and the way back long.
+func (p *Full) distance() int {
+	other := p.lazy.other()
+	shared := p.lists[1<<other].Len + p.lists[both].Len
+	return max(p.experts[other].entries, p.ids.Len()) - shared
 }
 
 // Victim names the resident that the vote finds.
@@ -141,8 +135,7 @@ func (p *Full) Victim() (policy.ID, bool) {
 		return 0, false
 	}
 	if p.victim == 0 {
-		p.votes.order(&p.lazy)
-		p.victim = p.votes.least()
+		p.victim = p.least()
 	}
 	return p.at(p.victim).id, true
 }

@@ -2,8 +2,8 @@ package panel
 
 import (
 	"fmt"
-	"math"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -51,7 +51,7 @@ func (l *countedLRU) Remove(id policy.ID, why policy.Reason) {
 var (
 	lruSpec    = spec.Spec{Name: "lru", New: func(spec.Args) policy.Evictor { return &countedLRU{residents: map[policy.ID]bool{}} }}
 	keepSpec   = spec.Spec{Name: "keep", New: func(spec.Args) policy.Evictor { return &keepFirst{} }}
-	twoMembers = []member{{"a", &lruSpec, "", ""}, {"b", &keepSpec, "", ""}}
+	twoMembers = [2]member{{"a", &lruSpec, "", ""}, {"b", &keepSpec, "", ""}}
 )
 
 func panelArgs(t *testing.T, o policy.Options, params string) spec.Args {
@@ -132,54 +132,41 @@ func TestRACPlusIdentities(t *testing.T) {
 	}
 }
 
-// TestRACPlusVotesInOrder: the leader outvotes all others, and these each other by how far they are ahead.
-func TestRACPlusVotesInOrder(t *testing.T) {
-	v := newVotes(4)
-	v.order(&lazy{leader: 2, ahead: []float64{0, 5, 0, 7}})
-	for i, want := range []uint32{1, 2, 8, 4} {
-		if v.rank(1<<i) != want {
-			t.Errorf("expert %d counts %d, want %d", i, v.rank(1<<i), want)
-		}
-	}
-	if v.rank(0b0100) <= v.rank(0b1011) {
-		t.Error("three others outvote the leader")
-	}
-}
-
-// TestLazy: the leader changes when another is ahead by more than a change costs, and what was before it was last behind does not count.
+// TestLazy: the leader changes when the other is ahead by more than a change costs, and what was before it was last behind does not count.
 func TestLazy(t *testing.T) {
-	experts := []expert{{name: "a"}, {name: "b"}, {name: "c"}}
-	missing := []int{0, 10, 100}
-	l := lazy{factor: 1.2, ahead: make([]float64, 3), led: make([]float64, 3)}
+	experts, missing := []expert{{name: "a"}, {name: "b"}}, 10
+	l := lazy{factor: 1.2}
 	play := func(n int, set uint16) (changed bool) {
 		for i := range n {
 			l.note(7, 1, set)
-			changed = l.choose(int64(i), experts, func(j int) int { return missing[j] }) || changed
+			changed = l.choose(int64(i), experts, missing) || changed
 		}
 		return changed
 	}
-	play(1000, 0b001) // a long lead of the leader is no credit
-	if play(15, 0b010) {
+	play(1000, 0b01) // a long lead of the leader is no credit
+	play(1000, 0b11)
+	if play(15, 0b10) {
 		t.Error("b leads with 15 hits, of 10 entries that are missing and 3 more")
 	}
-	play(5, 0b001)
-	if play(5, 0b010) {
+	play(5, 0b01)
+	if play(5, 0b10) {
 		t.Error("b leads without the 16th hit")
 	}
-	if !play(1, 0b110) || l.leader != 1 {
+	if !play(1, 0b10) || l.leader != 1 {
 		t.Errorf("%d leads after the 16th hit, want b", l.leader)
 	}
 	if want := (policy.Change{At: 7, From: "a", To: "b", Ahead: 16, Needed: 15}); l.changed != 1 || l.changes[0] != want {
 		t.Errorf("%d changes, %+v, want %+v", l.changed, l.changes, want)
 	}
-	if l.led[0] != 1026 || l.led[1] != 0 {
-		t.Errorf("a led during 1026 requests, counted are %v", l.led)
+	if l.led[0] != 2026 || l.led[1] != 0 {
+		t.Errorf("a led during 2026 requests, counted are %v", l.led)
 	}
-	if play(123, 0b100) || !play(1, 0b100) {
-		t.Error("c does not lead with 124 hits, of 100 entries that are missing")
+	missing = 100
+	if play(123, 0b01) || !play(1, 0b01) {
+		t.Error("a does not lead with 124 hits, of 100 entries that are missing")
 	}
 	for range 2 * policy.MostChanges {
-		play(130, 1<<((l.leader+1)%3))
+		play(130, 1<<l.other())
 	}
 	if len(l.changes) != policy.MostChanges || l.changed != 2+2*policy.MostChanges {
 		t.Errorf("%d changes kept of %d", len(l.changes), l.changed)
@@ -189,18 +176,21 @@ func TestLazy(t *testing.T) {
 // TestDistance: what a change costs is what the cache and the shadow do not share.
 func TestDistance(t *testing.T) {
 	p := newFull(panelArgs(t, policy.Options{Capacity: 2}, ""), twoMembers)
-	policytest.PlayScript(t, p, "+1 +2 +3 +4") // resident are all four, a has 3 and 4, b has 1 and 2
-	if a, b := p.distance(0), p.distance(1); a != 2 || b != 2 {
-		t.Errorf("distances %d and %d, want the 2 residents that each does not hold", a, b)
+	want := func(a, b int) {
+		t.Helper()
+		for leader, want := range []int{b, a} {
+			p.lazy.leader = leader
+			if got := p.distance(); got != want {
+				t.Errorf("distance %d while %d leads, want %d", got, leader, want)
+			}
+		}
+		p.lazy.leader = 0
 	}
+	policytest.PlayScript(t, p, "+1 +2 +3 +4") // resident are all four, a has 3 and 4, b has 1 and 2
+	want(2, 2)                                 // residents that each does not hold
 	p.Remove(1, policy.Evicted)
 	p.Remove(2, policy.Evicted)
-	if a, b := p.distance(0), p.distance(1); a != 0 || b != 2 {
-		t.Errorf("distances %d and %d, want 0 and 2", a, b)
-	}
-	if a, b := p.lazy.apart(p.held, 0), p.lazy.apart(p.held, 1); a != 0 || b != 2 {
-		t.Errorf("shadows are %d and %d apart from that of the leader, want 0 and 2", a, b)
-	}
+	want(0, 2)
 }
 
 // TestRACPlusInALoop: of experts whose frozen contents are equally good, one is followed.
@@ -226,8 +216,8 @@ func TestRACPlusInALoop(t *testing.T) {
 func checkPanel(t *testing.T, p *Full) {
 	t.Helper()
 	entries, sizes := make([]int, len(p.experts)), make([]int64, len(p.experts))
-	resident, least := 0, uint32(math.MaxUint32)
-	p.votes.order(&p.lazy)
+	order := p.lazy.order()
+	resident, least := 0, sets
 	for e := range p.slots.Cells {
 		x := p.at(uint32(e))
 		for i := range p.experts {
@@ -241,7 +231,7 @@ func checkPanel(t *testing.T, p *Full) {
 		}
 		if x.id != 0 {
 			resident++
-			least = min(least, p.votes.rank(int(x.set)))
+			least = min(least, slices.Index(order[:], x.set))
 		}
 	}
 	if p.slots.Len()+orphans(p) != len(p.slots.Cells)-1-unused(p) {
@@ -255,8 +245,8 @@ func checkPanel(t *testing.T, p *Full) {
 	if resident != p.ids.Len() {
 		t.Fatalf("%d residents, counted %d", p.ids.Len(), resident)
 	}
-	if e := p.votes.least(); resident > 0 && p.votes.rank(int(p.at(e).set)) != least {
-		t.Fatalf("the victim's experts count %v, the least is %v", p.votes.rank(int(p.at(e).set)), least)
+	if e := p.least(); resident > 0 && p.at(e).set != order[least] {
+		t.Fatalf("the victim is held by %b, others by %b", p.at(e).set, order[least])
 	}
 }
 
@@ -281,7 +271,7 @@ func unused(p *Full) (n int) {
 
 func TestRACPlusAccounts(t *testing.T) {
 	for _, o := range []policy.Options{{Capacity: 20, Seed: 1}, {Capacity: 20, Bytes: true, Seed: 2}} {
-		p := newFull(panelArgs(t, o, ""), panels["four"])
+		p := newFull(panelArgs(t, o, ""), members)
 		limit := policy.Limit{Entries: 20}
 		if o.Bytes {
 			limit = policy.Limit{Bytes: 20 * 50}
@@ -317,7 +307,7 @@ func TestRACPlusAccounts(t *testing.T) {
 
 // TestRACPlusTakesNoExpiryForAHit: the return of what expired is a miss to every expert, and none is credited.
 func TestRACPlusTakesNoExpiryForAHit(t *testing.T) {
-	p := newFull(panelArgs(t, policy.Options{Capacity: 4}, ""), panels["four"])
+	p := newFull(panelArgs(t, policy.Options{Capacity: 4}, ""), members)
 	policytest.Popular(p)
 	hits := func() (sum float64) {
 		for _, x := range p.experts {

@@ -1,8 +1,6 @@
 package panel
 
 import (
-	"slices"
-
 	"reprise/policy"
 	"reprise/policy/spec"
 )
@@ -18,7 +16,7 @@ import (
 // per resident: some 100 bytes and the leader's. Source: miniature simulations (Waldspurger et al., USENIX ATC 2017).
 type Sampled struct {
 	Full
-	members []member
+	members [2]member
 	options policy.Options
 	leads   int // the number of the leader
 	mini    shadows
@@ -33,17 +31,17 @@ var (
 	_ policy.Replacer = (*Sampled)(nil)
 )
 
-func newSampled(a spec.Args, members []member) *Sampled {
+func newSampled(a spec.Args, members [2]member) *Sampled {
 	k := (a.Capacity + a.Whole("sample") - 1) / a.Whole("sample")
 	small := a
 	small.Capacity = max(1, a.Capacity/k)
-	large := slices.Clone(members)
-	for i := range large {
-		if large[i].large != "" {
-			large[i].params = large[i].large
+	mini := newShadows(small, members[:])
+	for i := range members {
+		if m := &members[i]; m.large != "" {
+			m.params = m.large
 		}
 	}
-	return &Sampled{Full: Full{shadows: newShadows(a, large[:1])}, members: large, options: expertOptions(a), k: uint64(k), mini: newShadows(small, members)}
+	return &Sampled{Full: Full{shadows: newShadows(a, members[:1])}, members: members, options: expertOptions(a), k: uint64(k), mini: mini}
 }
 
 // Arrive passes a miss to the leader, and to the small shadows if they sample its topic.
@@ -130,9 +128,8 @@ func (p *Sampled) simulate(id policy.ID, at policy.Tick, as access) {
 		s.hits += gain
 	}
 	s.freeUnused(m)
-	l := &s.lazy
-	if l.choose(at.Seq, s.experts, func(expert int) int { return l.apart(s.held, expert) }) {
-		p.follow(l.leader)
+	if apart := max(s.held[1<<0], s.held[1<<1]); s.lazy.choose(at.Seq, s.experts, apart) {
+		p.follow(s.lazy.leader)
 	}
 }
 
@@ -158,7 +155,7 @@ func (p *Sampled) follow(leader int) {
 // replaceOnly gives the place of the only expert to another one, without entries.
 func (p *Full) replaceOnly(x expert) {
 	p.experts[0] = x
-	p.slots.Join(p.votes.list(0), p.votes.list(1))
+	p.slots.Join(&p.lists[nobody], &p.lists[1<<0])
 	p.victim = 0
 	for e := range p.slots.Cells {
 		if e := uint32(e); p.at(e).set != 0 {
@@ -170,7 +167,7 @@ func (p *Full) replaceOnly(x expert) {
 
 // fill inserts the residents into the only expert, the least recently used first.
 func (p *Sampled) fill() {
-	for e := p.votes.list(0).Tail; e != 0; {
+	for e := p.lists[nobody].Tail; e != 0; {
 		next := p.slots.Cells[e].Prev
 		if key := p.key(e); key != 0 {
 			p.unlist(e)

@@ -11,7 +11,7 @@ import (
 // without entries; what it does not hold goes first, the least recently used before others.
 func TestRACPlusLargeChangesTheLeader(t *testing.T) {
 	const capacity = 400
-	p := newSampled(panelArgs(t, policy.Options{Capacity: capacity}, "sample=100"), []member{twoMembers[1], twoMembers[0]})
+	p := newSampled(panelArgs(t, policy.Options{Capacity: capacity}, "sample=100"), [2]member{twoMembers[1], twoMembers[0]})
 	l := policy.NewLedger(p, policy.Limit{Entries: capacity})
 	r := rand.New(rand.NewPCG(1, 1))
 	used, changed := map[policy.ID]int64{}, int64(0)

@@ -15,9 +15,9 @@ type shadows struct {
 	gains   gains
 	experts []expert
 	slots   container.Slots[uint64, entry] // by identity: what is resident or in a shadow
-	votes   votes
+	lists   [sets]container.Queue          // residents, by the set of experts that hold them: what came into it last at the head
+	held    [sets]int                      // identities, by the set of experts that hold them; only differences count
 	lazy    lazy
-	held    []int  // identities, by the set of experts that hold them; only differences count
 	marked  uint16 // the expert whose entries the first one is informed of, as a set; empty: none
 	arrived pending
 	hits    float64 // of the cache itself, counted as those of the experts
@@ -63,9 +63,7 @@ func newShadows(a spec.Args, members []member) shadows {
 	s := shadows{
 		limit: shadowLimit{Limit: policy.Limit{Entries: a.Capacity}},
 		gains: gains{tokens: a.Value().CountsTokens()},
-		votes: newVotes(len(members)),
-		lazy:  lazy{factor: a.Num("factor"), ahead: make([]float64, len(members)), led: make([]float64, len(members))},
-		held:  make([]int, 1<<len(members)),
+		lazy:  lazy{factor: a.Num("factor")},
 	}
 	if a.Bytes {
 		s.limit = shadowLimit{byBytes: true}
@@ -252,9 +250,19 @@ func (p *shadows) freeUnused(e uint32) {
 }
 
 // list puts a resident into the list of the experts that hold it.
-func (p *shadows) list(e uint32) { p.slots.PushHead(p.votes.list(p.at(e).set), e) }
+func (p *shadows) list(e uint32) { p.slots.PushHead(&p.lists[p.at(e).set], e) }
 
-func (p *shadows) unlist(e uint32) { p.slots.Unlink(p.votes.list(p.at(e).set), e) }
+func (p *shadows) unlist(e uint32) { p.slots.Unlink(&p.lists[p.at(e).set], e) }
+
+// least is the oldest resident of the set whose entries are evicted first; 0 if there is none at all.
+func (p *shadows) least() uint32 {
+	for _, set := range p.lazy.order() {
+		if tail := p.lists[set].Tail; tail != 0 {
+			return tail
+		}
+	}
+	return 0
+}
 
 // describe takes over what it says of e. A root that is not known any more stays what it was.
 func (p *shadows) describe(e uint32, it policy.Item, root uint64) {

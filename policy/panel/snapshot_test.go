@@ -62,7 +62,7 @@ func TestPanelSnapshot(t *testing.T) {
 func TestPanelRefusesSnapshots(t *testing.T) {
 	p := trainedPanel(t, 60, "").(policy.Panel)
 	before := p.Snapshot()
-	other := trainedPanel(t, 60, ":panel=four").(policy.Panel).Snapshot()
+	other := newFull(panelArgs(t, policy.Options{Capacity: 60}, ""), twoMembers).Snapshot()
 	version := bytes.Clone(before)
 	version[4]++
 	for name, bad := range map[string][]byte{
@@ -86,10 +86,10 @@ func TestPanelRefusesSnapshots(t *testing.T) {
 
 // FuzzRestore gives the check sum, so that what it guards is reached.
 func FuzzRestore(f *testing.F) {
-	made := trainedPanel(f, 60, ":panel=four").(policy.Panel).Snapshot()
+	made := trainedPanel(f, 60, "").(policy.Panel).Snapshot()
 	f.Add(made[5 : len(made)-4])
 	f.Fuzz(func(t *testing.T, body []byte) {
-		e, _ := specs.New("rac+:panel=four", policy.Options{Capacity: 60})
+		e, _ := specs.New("rac+", policy.Options{Capacity: 60})
 		p := e.(policy.Panel)
 		before := p.Snapshot()
 		b := append(append([]byte(snapshotMagic), snapshotVersion), body...)

@@ -14,13 +14,13 @@ import (
 var draws = []string{"haz", "lhd"}
 
 // votes are the policies whose order is that of an expert, which an eviction without a request does not ask.
-var votes = []string{"rac+", "rac+:panel=four", "rac+:sample=2"}
+var votes = []string{"rac+", "rac+:sample=2"}
 
 // TestForecastNamesTheVictim: under a ledger the first of the forecast is the next victim. One that is drawn is among all that are offered;
 // where all are compared it is the first.
 func TestForecastNamesTheVictim(t *testing.T) {
 	said := 0
-	for _, name := range append(Names(), "rac+:panel=four", "rac+:sample=2", "rac:alpha=1", "clock:bits=3") {
+	for _, name := range append(Names(), "rac+:sample=2", "rac:alpha=1", "clock:bits=3") {
 		for _, capacity := range []int{1, 2, 8, 30} {
 			t.Run(fmt.Sprint(name, "/", capacity), func(t *testing.T) {
 				e := named(t, name, policy.Options{Capacity: capacity, Seed: 3})

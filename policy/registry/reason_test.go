@@ -8,7 +8,7 @@ import (
 	"reprise/policy"
 )
 
-var identities = []string{"rac", "rac-no-tp", "rac-paper", "haz", "rac+", "rac+:sample=2", "rac+:panel=four"}
+var identities = []string{"rac", "rac-no-tp", "rac-paper", "haz", "rac+", "rac+:sample=2"}
 
 // TestImportanceOutlivesReplacementAndExpiry: an answer that is refreshed, or returns after its expiry, has the same
 // importance as before. After a purge it starts from the beginning.

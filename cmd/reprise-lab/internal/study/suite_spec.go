@@ -22,17 +22,9 @@ const (
 // ours are the policies that a study compares with the baselines.
 var ours = []string{literal, tuned, "haz", panelOf}
 
-// experts are the policies of the default's panel, each alone.
-func experts() (names []string) {
-	for _, x := range panel.Experts() {
-		names = append(names, x.Policy)
-	}
-	return names
-}
-
 // compared are the policies that are compared with each other: of the registry, those on the panel of the default, and those given.
 func (l *lab) compared() (names []string) {
-	for _, p := range slices.Concat(Baselines(), ours, experts(), l.Designs) {
+	for _, p := range slices.Concat(Baselines(), ours, panel.Experts(), l.Designs) {
 		if !slices.Contains(names, p) {
 			names = append(names, p)
 		}

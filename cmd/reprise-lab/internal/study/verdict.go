@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/policy/panel"
 	"reprise/policy/registry"
 )
 
@@ -133,7 +134,7 @@ func roles(policies, given []string) map[string]string {
 			of[p] = "relational"
 		}
 	}
-	for _, p := range experts() {
+	for _, p := range panel.Experts() {
 		of[p] = "expert alone"
 	}
 	for _, p := range given {
@@ -154,7 +155,7 @@ func (c comparison) frontier(s *report.Section, title string, all []verdict) {
 	regret := &report.Scatter{Title: title + ": regret to the best of each cell", X: x, Y: y}
 	for i, v := range all {
 		must := v.policy == panelOf || slices.Contains(c.designs, v.policy)
-		if i >= mostPoints && !must && !slices.Contains(experts(), v.policy) {
+		if i >= mostPoints && !must && !slices.Contains(panel.Experts(), v.policy) {
 			continue
 		}
 		gain.Points = append(gain.Points, report.Spot{Name: label(v.policy), X: 100 * v.families.mean, Y: 100 * v.families.worst, Strong: must})
