@@ -13,6 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -193,10 +194,10 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// TestEarlierFile opens a file of the last program that searched damaged files for records: entries 1 to 30, every
-// seventh of them removed.
-func TestEarlierFile(t *testing.T) {
-	packed, err := os.Open("testdata/earlier.db.gz")
+// unpacked is a copy of a compressed file of testdata.
+func unpacked(t *testing.T, name string) (path string) {
+	t.Helper()
+	packed, err := os.Open("testdata/" + name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,8 +210,17 @@ func TestEarlierFile(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "r.db")
-	os.WriteFile(path, data, 0o600)
+	path = filepath.Join(t.TempDir(), "r.db")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestEarlierFile opens a file of the last program that searched damaged files for records: entries 1 to 30, every
+// seventh of them removed.
+func TestEarlierFile(t *testing.T) {
+	path := unpacked(t, "earlier.db.gz")
 	for i := range 2 {
 		relearns := 0 // what the policy of an earlier program has learned is of other experts
 		s, err := openStore(path, store.Options{OnFault: func(step string, err error) {
@@ -227,6 +237,47 @@ func TestEarlierFile(t *testing.T) {
 			}
 		}
 		s.Put(entry(31), s.Tick())
+		s.Close()
+	}
+}
+
+// TestFileOfBefore opens a file that commit 08d864ef wrote: of entries 1 to 60 some were evicted, then every seventh was purged. It has
+// vectors, topics with anchors, aliases with a basis, what the policy has learned, evidence, a secret, and bits of evicted entries.
+func TestFileOfBefore(t *testing.T) {
+	path := unpacked(t, "before-issue-26.db.gz")
+	for range 2 {
+		s, err := openStore(path, store.Options{OnFault: func(step string, err error) { t.Errorf("%s: %v", step, err) }})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if s.Secret() != [32]byte{7} || string(store.Evidence(s)) != "evidence" {
+			t.Errorf("secret %x, evidence %q", s.Secret(), store.Evidence(s))
+		}
+		restored, _ := s.Restored()
+		n, anchors, aliases := 0, 0, 0
+		for e := range restored {
+			id := int(e.ID)
+			want := entry(id)
+			if e.Key != want.Key || e.Prompt != want.Prompt || !bytes.HasPrefix(want.Answer, e.Answer) || len(e.Answer) == 0 ||
+				e.Topic != want.Topic || !slices.Equal(e.Vector, want.Vector) || id%7 == 1 {
+				t.Errorf("entry %d: %+v", id, e.Entry)
+			}
+			if n++; e.Anchor {
+				anchors++
+			}
+			if basis, ok := store.Basis(s, entry(1000+id).Key, e.ID); ok != (id%5 == 0) || ok && basis != 9 {
+				t.Errorf("entry %d has an alias %v, of basis %d", id, ok, basis)
+			} else if ok {
+				aliases++
+			}
+		}
+		if n != 43 || anchors != 6 || aliases != 8 {
+			t.Errorf("%d entries, %d anchors, %d aliases", n, anchors, aliases)
+		}
+		if e := entry(61); len(s.Put(e, s.Tick())) != 1 || e.ID <= 60 {
+			t.Errorf("a new entry gets the id %d", e.ID)
+		}
+		s.Remove(policy.Expired, 61)
 		s.Close()
 	}
 }
