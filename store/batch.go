@@ -10,7 +10,8 @@ import (
 // batch turns changes into records. Entries are immutable and are encoded outside the lock. Reading the changes in several
 // steps is safe: an entry that changes in between is dirty again and comes with a later batch.
 func (w *writer) batch(d *dirtySet, reserve policy.ID, learned bool) *Batch {
-	w.scratch.reset(d.bytes())
+	bytes, _ := d.bytes()
+	w.scratch.reset(bytes)
 	b := &Batch{Put: append(w.scratch.records, d.head...)}
 	if learned {
 		w.addLearned(b)
@@ -63,8 +64,9 @@ func (w *writer) addChanges(b *Batch, d *dirtySet, ids []policy.ID) {
 	var vectors []policy.ID
 	for _, id := range ids {
 		if r := s.core.table.ids[id]; r != nil {
-			fresh = w.addResidentLocked(b, r, d.entries[id], fresh)
-			if d.entries[id]&changedVector != 0 {
+			change := d.entries[id].change
+			fresh = w.addResidentLocked(b, r, change, fresh)
+			if change&changedVector != 0 {
 				vectors = append(vectors, id)
 			}
 		}
@@ -72,10 +74,10 @@ func (w *writer) addChanges(b *Batch, d *dirtySet, ids []policy.ID) {
 	s.mu.RUnlock()
 	mark := spaceMark(s.core.space.Load().name)
 	for _, id := range vectors {
-		w.scratch.add(b, KindVector, uint64(id), appendVector(w.scratch.bodies, mark, d.vectors[id]))
+		w.scratch.add(b, KindVector, uint64(id), appendVector(w.scratch.bodies, mark, d.entries[id].vector))
 	}
 	for _, e := range fresh {
-		w.addFresh(b, e, d.fresh[e.ID], mark)
+		w.addFresh(b, e, d.entries[e.ID], mark)
 	}
 }
 

@@ -234,7 +234,7 @@ func (c *core) dropOrphan(id policy.ID) bool {
 		return false
 	}
 	if !c.opt.Outside {
-		c.dirty.entries[id] = changedGone
+		c.dirty.entries[id] = pending{change: changedGone}
 	}
 	return true
 }

@@ -1,6 +1,7 @@
 package store
 
 import (
+	"maps"
 	"slices"
 	"time"
 
@@ -23,22 +24,30 @@ const (
 // data in memory and in the backing.
 type dirtySet struct {
 	head    []Record // format and secret, of a backing that lacks them
-	entries map[policy.ID]change
-	fresh   map[policy.ID]pending   // of new entries
-	vectors map[policy.ID][]float32 // that others got later
+	entries map[policy.ID]pending
 	topics  map[policy.TopicID]struct{}
 	kinds   written
 	purged  bool      // there was a purge, perhaps of nothing that was resident
 	since   time.Time // of the oldest change; zero: there was none
 
-	order []policy.ID // of entries, once it is taken to be written; see cutRemovals and sort
+	order []policy.ID // of entries, once the set is taken to be written; see cutRemovals and sort
 }
 
-// pending is data of a new entry that only the dirty set holds.
+// pending is what of an entry is not written.
 type pending struct {
-	vector []float32
-	size   int
-	stored bool // the backing holds an older answer under this id, or may hold this one
+	change change
+	stored bool      // the backing holds an older answer under this id, or may hold this one
+	size   int32     // of a new entry: its answer and prompt
+	vector []float32 // of a new entry, or of one that got it later: only the dirty set holds it
+}
+
+// bytes is about what the records of a new entry or of its vector take.
+func (p *pending) bytes() int {
+	const keys = 320 // with numbers, times and labels
+	if p.change&(changedNew|changedVector) == 0 {
+		return 0
+	}
+	return int(p.size) + 4*len(p.vector) + keys
 }
 
 // written is what a store writes to its backing.
@@ -49,7 +58,7 @@ type written struct {
 
 // newDirtySet has room for n changes.
 func newDirtySet(n int, kinds written) *dirtySet {
-	return &dirtySet{entries: make(map[policy.ID]change, n), fresh: map[policy.ID]pending{}, vectors: map[policy.ID][]float32{}, topics: map[policy.TopicID]struct{}{}, kinds: kinds}
+	return &dirtySet{entries: make(map[policy.ID]pending, n), topics: map[policy.TopicID]struct{}{}, kinds: kinds}
 }
 
 // newDirtySet is an empty one for the changes of c.
@@ -64,14 +73,12 @@ func (d *dirtySet) read(ev *Event, r *resident) {
 	switch ev.Kind {
 	case EventInsert:
 		d.insert(ev)
-	case EventUse:
-		d.entries[ev.ID] |= changedState
+	case EventUse, EventAnchor:
+		d.mark(ev.ID, changedState)
 	case EventAlias:
 		if d.kinds.entries {
-			d.entries[ev.ID] |= changedAliases
+			d.mark(ev.ID, changedAliases)
 		}
-	case EventAnchor:
-		d.entries[ev.ID] |= changedState
 	case EventVector:
 		d.setVector(ev.ID, ev.Vector)
 	case EventEvict, EventExpire, EventPurge:
@@ -81,12 +88,18 @@ func (d *dirtySet) read(ev *Event, r *resident) {
 	}
 	for _, w := range ev.Weights {
 		if w.ID != 0 {
-			d.entries[w.ID] |= changedState
+			d.mark(w.ID, changedState)
 		}
 	}
 	if r != nil {
 		d.topic(r.Topic)
 	}
+}
+
+func (d *dirtySet) mark(id policy.ID, c change) {
+	p := d.entries[id]
+	p.change |= c
+	d.entries[id] = p
 }
 
 // topic records that the policy's state of a topic may have changed.
@@ -98,50 +111,37 @@ func (d *dirtySet) topic(id policy.TopicID) {
 
 func (d *dirtySet) insert(ev *Event) {
 	if !d.kinds.entries {
-		d.entries[ev.ID] = changedState
+		d.entries[ev.ID] = pending{change: changedState}
 		return
 	}
-	d.dropVector(ev.ID)
-	p := pending{vector: ev.Vector, size: len(ev.Entry.Answer) + len(ev.Entry.Prompt)}
+	p := pending{change: changedNew | changedState, vector: ev.Vector, size: int32(len(ev.Entry.Answer) + len(ev.Entry.Prompt))}
 	if ev.Replaced {
-		p.stored = d.entries[ev.ID]&changedNew == 0 || d.fresh[ev.ID].stored
-		d.entries[ev.ID] |= changedNew | changedState
-	} else {
-		d.entries[ev.ID] = changedNew | changedState
+		old := d.entries[ev.ID]
+		p.stored = old.change&changedNew == 0 || old.stored
+		p.change |= old.change &^ changedVector
 	}
-	d.fresh[ev.ID] = p
+	d.entries[ev.ID] = p
 }
 
 // setVector adds the vector of an entry that lacked one.
 func (d *dirtySet) setVector(id policy.ID, vector []float32) {
-	p, fresh := d.fresh[id]
-	switch {
-	case !d.kinds.entries:
-	case fresh:
-		p.vector = vector
-		d.fresh[id] = p
-	default:
-		d.entries[id] |= changedVector
-		d.vectors[id] = vector
+	if !d.kinds.entries {
+		return
 	}
-}
-
-// dropVector forgets the vector of an entry that is stored again.
-func (d *dirtySet) dropVector(id policy.ID) {
-	if _, ok := d.vectors[id]; ok {
-		delete(d.vectors, id)
-		d.entries[id] &^= changedVector
+	p := d.entries[id]
+	p.vector = vector
+	if p.change&changedNew == 0 {
+		p.change |= changedVector
 	}
+	d.entries[id] = p
 }
 
 func (d *dirtySet) remove(id policy.ID) {
-	if d.entries[id]&changedNew != 0 && !d.fresh[id].stored {
+	if p := d.entries[id]; p.change&changedNew != 0 && !p.stored {
 		delete(d.entries, id)
 	} else {
-		d.entries[id] = changedGone
+		d.entries[id] = pending{change: changedGone}
 	}
-	delete(d.fresh, id)
-	delete(d.vectors, id)
 }
 
 // cutRemovals removes all removals. They are written first, on their own: a purge must not fail because of answers for which the
@@ -149,9 +149,9 @@ func (d *dirtySet) remove(id policy.ID) {
 func (d *dirtySet) cutRemovals() *dirtySet {
 	gone := newDirtySet(0, d.kinds)
 	gone.purged, d.purged = d.purged, false
-	for id, c := range d.entries {
-		if c == changedGone {
-			gone.entries[id] = c
+	for id, p := range d.entries {
+		if p.change == changedGone {
+			gone.entries[id] = p
 			delete(d.entries, id)
 		}
 	}
@@ -164,8 +164,8 @@ func (d *dirtySet) cutRemovals() *dirtySet {
 // times as long.
 func (d *dirtySet) sort() {
 	var fresh, others []policy.ID
-	for id, c := range d.entries {
-		if c&changedNew != 0 {
+	for id, p := range d.entries {
+		if p.change&changedNew != 0 {
 			fresh = append(fresh, id)
 		} else {
 			others = append(others, id)
@@ -183,20 +183,11 @@ func (d *dirtySet) split() *dirtySet {
 	part.purged = d.purged
 	for len(d.order) > 0 && len(part.entries) < batchChanges && bytes <= batchBytes {
 		id := d.order[0]
-		d.order = d.order[1:]
-		part.entries[id] = d.entries[id]
-		part.order = append(part.order, id)
+		p := d.entries[id]
+		part.entries[id], part.order = p, append(part.order, id)
+		bytes += p.bytes()
 		delete(d.entries, id)
-		if p, ok := d.fresh[id]; ok {
-			part.fresh[id] = p
-			bytes += p.size
-			delete(d.fresh, id)
-		}
-		if v, ok := d.vectors[id]; ok {
-			part.vectors[id] = v
-			bytes += 4 * len(v)
-			delete(d.vectors, id)
-		}
+		d.order = d.order[1:]
 	}
 	if len(d.order) == 0 {
 		part.topics, d.topics = d.topics, part.topics
@@ -208,33 +199,18 @@ func (d *dirtySet) split() *dirtySet {
 // tried is called for a part whose write failed: the backing may hold its entries all the same, as after a write that reached the file
 // and was not confirmed by the disk. A removal of one of them is then written too.
 func (d *dirtySet) tried() {
-	for id, p := range d.fresh {
-		p.stored = true
-		d.fresh[id] = p
+	for id, p := range d.entries {
+		p.stored = p.stored || p.change&changedNew != 0
+		d.entries[id] = p
 	}
 }
 
-// bytes is about what the records of the new entries take.
-func (d *dirtySet) bytes() (n int) {
-	const keys = 320 // with numbers, times and labels
-	for _, p := range d.fresh {
-		n += p.size + 4*len(p.vector) + keys
+// bytes is about what the records of the new entries and vectors take, and vectors what the vectors take in memory.
+func (d *dirtySet) bytes() (all, vectors int) {
+	for _, p := range d.entries {
+		all, vectors = all+p.bytes(), vectors+4*len(p.vector)
 	}
-	for _, v := range d.vectors {
-		n += 4*len(v) + keys
-	}
-	return n
-}
-
-// vectorBytes is what vectors take.
-func (d *dirtySet) vectorBytes() (n int) {
-	for _, p := range d.fresh {
-		n += 4 * len(p.vector)
-	}
-	for _, v := range d.vectors {
-		n += 4 * len(v)
-	}
-	return n
+	return all, vectors
 }
 
 // absorb adds changes that came later.
@@ -244,25 +220,21 @@ func (d *dirtySet) absorb(later *dirtySet) {
 	if d.since.IsZero() {
 		d.since = later.since
 	}
-	for id, c := range later.entries {
+	for id, p := range later.entries {
+		old := d.entries[id]
 		switch {
-		case c == changedGone:
+		case p.change == changedGone:
 			d.remove(id)
-		case c&changedNew != 0:
-			p := later.fresh[id]
-			if d.entries[id]&changedNew != 0 {
-				p.stored = p.stored && d.fresh[id].stored
-			}
-			d.dropVector(id)
-			d.entries[id], d.fresh[id] = d.entries[id]&^changedGone|c, p
+		case p.change&changedNew != 0:
+			p.stored = p.stored && (old.stored || old.change&changedNew == 0)
+			p.change |= old.change &^ (changedGone | changedVector)
+			d.entries[id] = p
 		default:
-			d.entries[id] |= c &^ changedVector
-			if v, ok := later.vectors[id]; ok {
-				d.setVector(id, v)
+			d.mark(id, p.change&^changedVector)
+			if p.change&changedVector != 0 {
+				d.setVector(id, p.vector)
 			}
 		}
 	}
-	for id := range later.topics {
-		d.topics[id] = struct{}{}
-	}
+	maps.Copy(d.topics, later.topics)
 }

@@ -113,15 +113,12 @@ func (l *loader) restorePolicy(c *core) {
 // dropOrphans marks all records without an entry as dirty, so that they are deleted.
 func (l *loader) dropOrphans(c *core, now time.Time) {
 	for _, id := range slices.Sorted(maps.Keys(l.entries)) {
-		if c.table.ids[id] == nil {
+		if c.dropOrphan(id) {
 			why := EventEvict
 			if life := l.entries[id].life(); !life.Usable(now) {
 				why = EventExpire
 			}
 			l.dropped = append(l.dropped, Event{Kind: why, ID: id, Key: l.entries[id].Key})
-			if !c.opt.Outside {
-				c.dirty.entries[id] = changedGone
-			}
 		}
 	}
 	for id := range l.vectors { // from here on those of the core

@@ -273,7 +273,7 @@ func (w *writer) restore(due *dirtySet, parts ...*dirtySet) {
 	}
 	due.order = nil
 	w.dropUnknown(due.topics)
-	stuck := due.vectorBytes()
+	_, stuck := due.bytes()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.core.stuck = stuck
