@@ -204,7 +204,7 @@ func GenerationOf(s *Server) (n uint64, durable bool) {
 	if s.opts.Remote != nil {
 		return s.opts.Purges().Purges, true
 	}
-	return store.Purges(s.opts.Store)
+	return s.opts.Store.Purges()
 }
 
 // several reports whether there is more than one upstream, so that an answer says which one it is of.

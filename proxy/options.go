@@ -218,7 +218,7 @@ func (o Options) withDefaults() Options {
 	}
 	if o.Purges == nil && o.Store != nil {
 		o.Purges = func() store.Mark {
-			n, _ := store.Purges(o.Store)
+			n, _ := o.Store.Purges()
 			return store.Mark{Purges: n}
 		}
 	}

@@ -28,7 +28,7 @@ func TestPanelFollowsConversations(t *testing.T) {
 			t.Errorf("turn %d is entry %+v, %v", i, e, ok)
 		}
 	}
-	first, other := r.store.Importance(ids[0]), r.store.Importance(alone)
+	first, other := r.store.Ranks().Importance(ids[0]), r.store.Ranks().Importance(alone)
 	if first <= other {
 		t.Errorf("the first turn has an importance of %v, another first request %v", first, other)
 	}
@@ -40,7 +40,7 @@ func TestPanelFollowsConversations(t *testing.T) {
 	if e, ok := r.store.Get(ids[2]); !ok || e.Turn != 2 {
 		t.Errorf("after a restart: %+v, %v", e, ok)
 	}
-	if again := r.store.Importance(ids[0]); again <= r.store.Importance(alone) {
+	if again := r.store.Ranks().Importance(ids[0]); again <= r.store.Ranks().Importance(alone) {
 		t.Errorf("importance of the first turn: %v became %v", first, again)
 	}
 }

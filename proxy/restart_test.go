@@ -50,7 +50,7 @@ func TestRestart(t *testing.T) {
 	}
 	before, weights := r.Stats(), map[policy.ID]float64{}
 	for e := range r.store.All() {
-		weights[e.ID] = r.store.Importance(e.ID)
+		weights[e.ID] = r.store.Ranks().Importance(e.ID)
 	}
 	if err := r.store.Close(); err != nil {
 		t.Fatal(err)
@@ -63,7 +63,7 @@ func TestRestart(t *testing.T) {
 		t.Errorf("%d entries, %d bytes, %d topics became %d, %d, %d", before.Entries, before.Bytes, before.Topics, after.Entries, after.Bytes, after.Topics)
 	}
 	for id, want := range weights {
-		if got := r.store.Importance(id); got != want {
+		if got := r.store.Ranks().Importance(id); got != want {
 			t.Errorf("importance of entry %d: %v became %v", id, want, got)
 		}
 	}

@@ -76,20 +76,16 @@ func (s *Store) Alias(k Key, id policy.ID, basis uint64) []Event {
 	})
 }
 
-// Resident reports which of some ids are those of entries of s.
-func Resident(s *Store, ids []policy.ID) []bool {
+// Has reports whether the entry of an id is there.
+func (s *Store) Has(id policy.ID) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
-	is := make([]bool, len(ids))
-	for i, id := range ids {
-		_, is[i] = s.core.table.ids[id]
-	}
-	return is
+	return s.core.table.ids[id] != nil
 }
 
-// Basis is that with which k was made an alias of the entry id of s; false where it is none. 0 is that of an alias from a file of before
-// aliases had one.
-func Basis(s *Store, k Key, id policy.ID) (basis uint64, ok bool) {
+// Basis returns the basis with which k was made an alias of the entry id; false if it is no alias of it. Aliases in files of before they had
+// a basis have 0.
+func (s *Store) Basis(k Key, id policy.ID) (basis uint64, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	r := s.core.table.ids[id]
@@ -102,8 +98,8 @@ func Basis(s *Store, k Key, id policy.ID) (basis uint64, ok bool) {
 	return 0, false
 }
 
-// Refusals are the keys that Alias has kept from the entry id of s, with the basis Refused.
-func Refusals(s *Store, id policy.ID) (keys []Key) {
+// Refusals returns the keys that Alias has kept from the entry id, with the basis Refused.
+func (s *Store) Refusals(id policy.ID) (keys []Key) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	r := s.core.table.ids[id]
@@ -150,7 +146,7 @@ func (s *Store) Remove(why policy.Reason, ids ...policy.ID) []Event {
 
 // Purges is a number that every purge raises, and whether it continues after a restart: a backing of this process alone has it after a
 // successful Sync. Without a backing nothing is to survive.
-func Purges(s *Store) (n uint64, durable bool) {
+func (s *Store) Purges() (n uint64, durable bool) {
 	n = s.core.purges.Load()
 	return n, s.opt.Backing == nil || s.core.kept.Load() >= n
 }
@@ -158,14 +154,15 @@ func Purges(s *Store) (n uint64, durable bool) {
 // change runs f under the lock. A panic of the policy becomes a fault: the store then keeps exactly the entries that are still
 // in the ledger, and the others are among the evicted.
 func (s *Store) change(f func(evs *events)) []Event {
-	evs, err := try(s, f)
+	evs, err := s.try(f)
 	if err != nil {
 		s.opt.OnFault("policy", err)
 	}
 	return evs
 }
 
-func try(s *Store, f func(evs *events)) (evs events, err error) {
+// try is change, which returns the panic as an error.
+func (s *Store) try(f func(evs *events)) (evs events, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	defer func() {

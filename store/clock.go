@@ -33,14 +33,6 @@ func (c *clock) tick() policy.Tick {
 	return policy.Tick{Seq: c.seq, At: c.at}
 }
 
-// again is the next tick, or the last one.
-func (c *clock) again(next bool) policy.Tick {
-	if next {
-		return c.tick()
-	}
-	return c.last()
-}
-
 // last is the last tick returned.
 func (c *clock) last() policy.Tick {
 	c.mu.Lock()

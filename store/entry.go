@@ -14,6 +14,16 @@ type Key [32]byte
 // the same one with a probability of n²/2^65.
 func (k Key) Short() uint64 { return binary.LittleEndian.Uint64(k[:]) }
 
+// An id of an entry or of a topic has 53 bits, so that every reader of JSON keeps it exact: the number of the process that made it, and
+// below that counterBits of a count. Package topics makes topic ids in the same way.
+const counterBits = 37
+
+// ownID reports whether a process made an id.
+func ownID[T ~uint64](process uint16, id T) bool { return uint64(id)>>counterBits == uint64(process) }
+
+// firstID is the id before the first that a process makes.
+func firstID(process uint16) policy.ID { return policy.ID(process) << counterBits }
+
 // Scope is the digest of everything that two requests must have equal to share an answer.
 type Scope [32]byte
 

@@ -179,8 +179,8 @@ func TestSpaceKnownLater(t *testing.T) {
 			return "", 0
 		}}
 		s = open(t, late)
-		if !slices.Equal(asked, []string{"x"}) || (store.LackingCount(s) == 0) != same || s.Stats().Entries != 1 {
-			t.Errorf("same %v: asked for %q, %d lack a vector", same, asked, store.LackingCount(s))
+		if !slices.Equal(asked, []string{"x"}) || (s.Vectors().Missing() == 0) != same || s.Stats().Entries != 1 {
+			t.Errorf("same %v: asked for %q, %d lack a vector", same, asked, s.Vectors().Missing())
 		}
 		if same {
 			continue
@@ -193,16 +193,16 @@ func TestSpaceKnownLater(t *testing.T) {
 		asked = nil
 		late.Backing = disk.Reopen()
 		s = open(t, late)
-		if !slices.Equal(asked, []string{"x"}) || store.LackingCount(s) != 2 {
-			t.Errorf("after a restart without an answer: asked for %q, %d lack a vector", asked, store.LackingCount(s))
+		if !slices.Equal(asked, []string{"x"}) || s.Vectors().Missing() != 2 {
+			t.Errorf("after a restart without an answer: asked for %q, %d lack a vector", asked, s.Vectors().Missing())
 		}
-		store.SetSpace(s, "y", 2)
-		for e := range store.Lacking(s) {
-			store.SetVector(s, e.ID, []float32{0, 1})
+		s.Vectors().SetSpace("y", 2)
+		for e := range s.Vectors().Lacking() {
+			s.Vectors().Set(e.ID, []float32{0, 1})
 		}
 		s.Close()
-		if s = open(t, store.Options{Backing: disk.Reopen(), Space: "y", Dim: 2}); store.LackingCount(s) != 0 {
-			t.Errorf("%d lack a vector after a restart in their space", store.LackingCount(s))
+		if s = open(t, store.Options{Backing: disk.Reopen(), Space: "y", Dim: 2}); s.Vectors().Missing() != 0 {
+			t.Errorf("%d lack a vector after a restart in their space", s.Vectors().Missing())
 		}
 		s.Close()
 		asked = nil
@@ -462,7 +462,7 @@ func testConcurrent(t *testing.T, spec string) {
 					s.Alias(key("alias of "+name), e.ID, 0)
 				}
 				if ok {
-					s.Importance(e.ID)
+					s.Ranks().Importance(e.ID)
 				}
 				if i%200 == 0 {
 					s.Sync(context.Background())

@@ -76,52 +76,52 @@ func (k *keeper) entryState(id policy.ID) (st policy.EntryState, ok bool) {
 	if k.persistent == nil {
 		return st, false
 	}
-	return exported(k.persistent.ExportEntry, id)
+	ok = spared(func() (ok bool) { st, ok = k.persistent.ExportEntry(id); return ok })
+	return st, ok
 }
 
 func (k *keeper) topicState(id policy.TopicID) (st policy.TopicState, ok bool) {
 	if k.persistent == nil {
 		return st, false
 	}
-	return exported(k.persistent.ExportTopic, id)
+	ok = spared(func() (ok bool) { st, ok = k.persistent.ExportTopic(id); return ok })
+	return st, ok
 }
 
 // snapshot is the learned state of the policy; false where it has none.
-func (k *keeper) snapshot() ([]byte, bool) {
+func (k *keeper) snapshot() (body []byte, ok bool) {
 	if k.panel == nil {
 		return nil, false
 	}
-	return exported(func(struct{}) ([]byte, bool) { return k.panel.Snapshot(), true }, struct{}{})
+	ok = spared(func() bool { body = k.panel.Snapshot(); return true })
+	return body, ok
 }
 
 // panelStats are nil where the policy has no experts.
 func (k *keeper) panelStats() *policy.PanelStats {
-	if k.panel == nil {
-		return nil
-	}
-	st, ok := exported(func(struct{}) (policy.PanelStats, bool) { return k.panel.Stats(), true }, struct{}{})
-	if !ok {
+	var st policy.PanelStats
+	if k.panel == nil || !spared(func() bool { st = k.panel.Stats(); return true }) {
 		return nil
 	}
 	return &st
 }
 
-// exported calls an export of the policy. A panic there means that nothing is exported: the request that first called the
-// faulty policy has reported it, and the writing goroutine must not end the process.
-func exported[I, T any](export func(I) (T, bool), id I) (state T, ok bool) {
+// spared calls an export of the policy, and returns false if that panics: the request that first called the faulty policy has reported it,
+// and the goroutine that writes must not end the process.
+func spared(export func() bool) (ok bool) {
 	defer func() {
 		if recover() != nil {
 			ok = false
 		}
 	}()
-	return export(id)
+	return export()
 }
 
-// Ranks is what the policy of a store says of its entries and topics, for a caller that shows it. It changes nothing.
+// Ranks reads the order that the policy of a store keeps, for a caller that shows it. It changes nothing.
 type Ranks struct{ s *Store }
 
-// RanksOf is that of s.
-func RanksOf(s *Store) Ranks { return Ranks{s} }
+// Ranks returns the view of the policy.
+func (s *Store) Ranks() Ranks { return Ranks{s} }
 
 // Next is an entry that is evicted soon.
 type Next struct {
@@ -129,8 +129,8 @@ type Next struct {
 	Why string // as policy.Forecaster has it
 }
 
-// Next are the entries that the policy evicts next, most at most, if there is no request in between; false where it does not say. A policy
-// that must compare all for it does so in slices of policy.ForecastStep, and no lock is held between them.
+// Next returns the entries that the policy evicts next if there is no request in between, most at most; false if the policy cannot say. A
+// policy that must compare all entries does so in slices of policy.ForecastStep, and no lock is held between them.
 func (r Ranks) Next(most int) (next []Next, says bool) {
 	k, f := &r.s.core.keeper, policy.NewForecast(most)
 	if k.forecaster == nil {
@@ -138,60 +138,54 @@ func (r Ranks) Next(most int) (next []Next, says bool) {
 	}
 	calls := 2 + r.s.Stats().Entries/policy.ForecastStep // of a policy that changes meanwhile there may be no end
 	for from := 0; calls > 0; calls-- {
-		if from, says = underRLock(r.s, k.forecast, forecastFrom{f, from}); !says || from == 0 {
+		if says = r.read(func() bool { from = k.forecaster.Forecast(f, from); return true }); !says || from == 0 {
 			break
 		}
 	}
 	for _, id := range f.Next() {
-		if why, ok := underRLock(r.s, k.why, id); ok && why != "" {
+		var why string
+		if r.read(func() bool { why = k.forecaster.Why(id); return why != "" }) {
 			next = append(next, Next{id, why})
 		}
 	}
 	return next, says
 }
 
-// Prevalences are the prevalences of some topics as the policy has them, 0 of one that it does not know: counts of requests that halve over
-// time. false where the policy keeps none.
+// Prevalences returns the prevalences of some topics as the policy has them, 0 for one that it does not know: counts of requests that halve
+// over time. It returns false if the policy keeps none.
 func (r Ranks) Prevalences(of []policy.TopicID) (all []float64, kept bool) {
-	k := &r.s.core.keeper
-	if k.persistent == nil {
+	p := r.s.core.keeper.persistent
+	if p == nil {
 		return nil, false
 	}
 	for part := range slices.Chunk(of, batchLocked) {
-		some, ok := underRLock(r.s, k.prevalences, part)
-		if !ok {
+		kept := r.read(func() bool {
+			for _, id := range part {
+				prevalence := 0.0
+				if st, ok := p.ExportTopic(id); ok {
+					prevalence = math.Exp2(st.LogW)
+				}
+				all = append(all, prevalence)
+			}
+			return true
+		})
+		if !kept {
 			return nil, false
 		}
-		all = append(all, some...)
 	}
 	return all, true
 }
 
-// forecastFrom is a call of Forecast.
-type forecastFrom struct {
-	to   *policy.Forecast
-	from int
+// Importance is the structural importance of an entry as the policy has it now, 0 where it has none.
+func (r Ranks) Importance(id policy.ID) float64 {
+	r.s.mu.RLock()
+	defer r.s.mu.RUnlock()
+	return r.s.core.keeper.importance(id)
 }
 
-func (k *keeper) forecast(x forecastFrom) (next int, ok bool) {
-	return k.forecaster.Forecast(x.to, x.from), true
-}
-
-func (k *keeper) why(id policy.ID) (string, bool) { return k.forecaster.Why(id), true }
-
-func (k *keeper) prevalences(of []policy.TopicID) (all []float64, ok bool) {
-	all = make([]float64, len(of))
-	for i, id := range of {
-		if st, ok := k.persistent.ExportTopic(id); ok {
-			all[i] = math.Exp2(st.LogW)
-		}
-	}
-	return all, true
-}
-
-// underRLock is exported under the lock for readers.
-func underRLock[I, T any](s *Store, export func(I) (T, bool), of I) (T, bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return exported(export, of)
+// read calls an export under the lock for readers.
+func (r Ranks) read(export func() bool) bool {
+	r.s.mu.RLock()
+	defer r.s.mu.RUnlock()
+	return spared(export)
 }

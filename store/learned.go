@@ -40,20 +40,26 @@ func (w *writer) addLearned(b *Batch) {
 	b.Put = append(b.Put, Record{KindLearned, 0, body})
 }
 
-// KeepEvidence makes s keep what counts returns in its backing, beside the entries: it is written when it has changed, at most twice a
-// minute and by Sync and Close. counts is called by the goroutine that writes; nil is nothing.
-func KeepEvidence(s *Store, counts func() []byte) { s.counts.Store(&counts) }
+// Counter has counted something that is to survive a restart.
+type Counter interface {
+	// Counts returns what was counted until now, nil for nothing. The goroutine that writes calls it.
+	Counts() []byte
+}
 
-// Evidence is what the backing had of KeepEvidence when s was opened, nil where there was nothing.
-func Evidence(s *Store) []byte { return s.evidence }
+// KeepEvidence makes s keep the counts of c in its backing, beside the entries: they are written when they have changed, at most twice a
+// minute and by Sync and Close.
+func (s *Store) KeepEvidence(c Counter) { s.counter.Store(&c) }
+
+// Evidence returns the counts that the backing had when s was opened, nil if there were none.
+func (s *Store) Evidence() []byte { return s.evidence }
 
 // addEvidence adds what was counted where that has changed.
 func (w *writer) addEvidence(b *Batch) {
-	counts := w.store.counts.Load()
-	if counts == nil {
+	c := w.store.counter.Load()
+	if c == nil {
 		return
 	}
-	if body := (*counts)(); body != nil && !bytes.Equal(body, w.counted) {
+	if body := (*c).Counts(); body != nil && !bytes.Equal(body, w.counted) {
 		w.counted = body
 		b.Put = append(b.Put, Record{KindEvidence, 0, body})
 	}

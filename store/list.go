@@ -26,9 +26,10 @@ type Listing struct {
 	Evidence []byte
 }
 
-// List reads the entries of a shared store while s is in use. Damaged records are left out and reported as a fault. All of them are in
-// memory at once.
-func List(s *Store, from Backing) (*Listing, error) {
+// List reads the entries of a shared store while this one is in use. Damaged records are left out and reported as a fault. All entries are
+// in memory at once.
+func (r Replica) List(from Backing) (*Listing, error) {
+	s := r.s
 	l := newLoader(s.core.space.Load())
 	report, err := from.Load(l.add)
 	if err != nil {
@@ -55,14 +56,16 @@ func List(s *Store, from Backing) (*Listing, error) {
 	return all, nil
 }
 
-// Finish gives the policy the state of the topics that came with the entries, after these were inserted.
-func (l *Listing) Finish(s *Store) {
+// Finish gives the policy the state of the topics that came with the listed entries, after these were inserted.
+func (r Replica) Finish(l *Listing) {
+	p := r.s.core.keeper.persistent
+	if p == nil {
+		return
+	}
 	for part := range slices.Chunk(l.topics, batchLocked) {
-		s.change(func(*events) {
+		r.s.change(func(*events) {
 			for _, t := range part {
-				if p := s.core.keeper.persistent; p != nil {
-					p.ImportTopic(t)
-				}
+				p.ImportTopic(t)
 			}
 		})
 	}
@@ -76,10 +79,10 @@ func (l *loader) listed(r *resident) *Listed {
 	return one
 }
 
-// Insert makes s hold the entry as it is listed, with these aliases and no others, and returns what it changed. Where the answer was
-// replaced here since, aliases is all that it changes. Ticks are as in Apply.
-func (e *Listed) Insert(s *Store, replaced bool) []Event {
-	at := s.clock.last()
+// Insert makes the store hold an entry as it is listed, with these aliases and no others, and returns what it changed. If the answer was
+// replaced here since, it changes the aliases alone. Ticks are as in Apply.
+func (r Replica) Insert(e *Listed, replaced bool) []Event {
+	s, at := r.s, r.s.clock.last()
 	return s.change(func(evs *events) {
 		if !replaced {
 			e.insert(&s.core, at, evs)

@@ -25,17 +25,18 @@ func Open(o Options) (*Store, error) {
 		s.core.table.anchors = map[policy.TopicID]policy.ID{}
 	}
 	if o.Backing == nil {
-		setSecret(s, newLoader(&space{}).secretOrNew(o.Secret))
+		secret := newLoader(&space{}).secretOrNew(o.Secret)
+		s.secret.Store(&secret)
 		return s, nil
 	}
-	if err := load(s); err != nil {
+	if err := s.load(); err != nil {
 		return nil, errors.Join(fmt.Errorf("open store: %w", err), o.Backing.Close())
 	}
 	return s, nil
 }
 
 // load reads the backing and starts the goroutine that writes to it.
-func load(s *Store) error {
+func (s *Store) load() error {
 	l := newLoader(s.core.space.Load())
 	l.former = s.opt.Former
 	report, err := s.opt.Backing.Load(l.add)
@@ -46,13 +47,14 @@ func load(s *Store) error {
 	report.Skipped += l.skipped
 	report.Kept -= l.skipped
 	s.report = report
-	restore(s, l)
+	s.restore(l)
 	return nil
 }
 
 // restore uses the records that were read, and begins to write.
-func restore(s *Store, l *loader) {
-	setSecret(s, l.secretOrNew(s.opt.Secret))
+func (s *Store) restore(l *loader) {
+	secret := l.secretOrNew(s.opt.Secret)
+	s.secret.Store(&secret)
 	s.core.dirty = s.core.newDirtySet(0)
 	s.core.table.anchors = map[policy.TopicID]policy.ID{}
 	s.core.vectors, s.evidence = l.vectors, l.evidence
@@ -61,7 +63,7 @@ func restore(s *Store, l *loader) {
 	if s.report.Aside != "" || s.report.Skipped > 0 { // the count of purges may be lost: go on with a number that it cannot have reached
 		s.core.purges.Store(max(s.core.purges.Load(), uint64(s.opt.Now().Unix())))
 	}
-	lost, err := try(s, func(*events) { l.restore(&s.core, s.opt.Now(), s.clock.last().At) })
+	lost, err := s.try(func(*events) { l.restore(&s.core, s.opt.Now(), s.clock.last().At) })
 	if err != nil {
 		s.opt.OnFault("policy", err)
 	}
@@ -73,11 +75,11 @@ func restore(s *Store, l *loader) {
 		s.opt.OnFault("policy", l.unlearned)
 	}
 	s.dropped = append(l.dropped, lost...)
-	begin(s, l, loaded)
+	s.begin(l, loaded)
 }
 
 // begin reports what the load found, and starts to write unless nothing can be written.
-func begin(s *Store, l *loader, loaded counters) {
+func (s *Store) begin(l *loader, loaded counters) {
 	if r := s.report; r.Skipped > 0 || r.Aside != "" {
 		s.opt.OnFault("load", fmt.Errorf("%w in %s: %d records kept, %d skipped%s", ErrDamaged, r.Name, r.Kept, r.Skipped, aside(r.Aside)))
 	}
@@ -223,8 +225,6 @@ func (l *loader) secretOrNew(given [32]byte) [32]byte {
 	return given
 }
 
-func setSecret(s *Store, secret [32]byte) { s.secret.Store(&secret) }
-
 // missing are the records that this backing lacks and every backing must have. That of the space is of the last embedder: each vector has
 // a mark of its own.
 func (l *loader) missing(secret [32]byte) []Record {
@@ -245,16 +245,3 @@ type space struct {
 }
 
 func (s *space) record() Record { return Record{KindFormat, 0, []byte(s.name)} }
-
-// SetSpace names the space of s, and the length of its vectors, which were not known when it was opened: vectors may be put and set from now
-// on. Call it once, before the first of them. What the backing has in this space is not read again; entries that were put before count with
-// the Options.Dim of then until the next start.
-func SetSpace(s *Store, name string, dim int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	now := &space{name, dim}
-	s.core.space.Store(now)
-	if s.core.dirty != nil && !s.opt.Outside {
-		s.core.dirty.head = append(s.core.dirty.head, now.record())
-	}
-}

@@ -173,11 +173,11 @@ func compare(t *testing.T, s *store.Store, m *model) {
 			if e, alias, ok := s.Lookup(a.key); !ok || !alias || e.ID != want.id {
 				t.Fatalf("alias of %d is not found", want.id)
 			}
-			if basis, ok := store.Basis(s, a.key, want.id); !ok || basis != a.basis {
+			if basis, ok := s.Basis(a.key, want.id); !ok || basis != a.basis {
 				t.Fatalf("alias of %d has basis %d, %v, want %d", want.id, basis, ok, a.basis)
 			}
 		}
-		if _, ok := store.Basis(s, want.key, want.id); ok {
+		if _, ok := s.Basis(want.key, want.id); ok {
 			t.Fatalf("the own key of %d has a basis", want.id)
 		}
 		aliases += len(want.aliases)

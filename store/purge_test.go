@@ -124,34 +124,34 @@ func TestPurgesAreCounted(t *testing.T) {
 	s := open1()
 	s.Put(entry("a"), s.Tick())
 	s.Sync(context.Background())
-	if n, durable := store.Purges(s); n != 0 || !durable {
+	if n, durable := s.Purges(); n != 0 || !durable {
 		t.Fatalf("%d purges before the first, durable: %v", n, durable)
 	}
 	s.Remove(policy.Purged)
-	if n, durable := store.Purges(s); n != 1 || durable {
+	if n, durable := s.Purges(); n != 1 || durable {
 		t.Fatalf("%d purges after the first, durable before Sync: %v", n, durable)
 	}
 	if err := s.Sync(context.Background()); err != nil {
 		t.Fatal(err)
 	}
-	if n, durable := store.Purges(s); n != 1 || !durable {
+	if n, durable := s.Purges(); n != 1 || !durable {
 		t.Fatalf("%d purges after Sync, durable: %v", n, durable)
 	}
 	b.full = true
 	s.Remove(policy.Purged)
 	s.Sync(context.Background())
-	if n, durable := store.Purges(s); n != 2 || durable {
+	if n, durable := s.Purges(); n != 2 || durable {
 		t.Fatalf("%d purges on a full disk, durable: %v", n, durable)
 	}
 	b.full = false
 	s.Close()
 	s = open1()
-	if n, durable := store.Purges(s); n != 2 || !durable {
+	if n, durable := s.Purges(); n != 2 || !durable {
 		t.Fatalf("%d purges after a restart, durable: %v", n, durable)
 	}
 	s.Close()
 	b.forgetful = true
-	if n, _ := store.Purges(open1()); n <= 2 {
+	if n, _ := open1().Purges(); n <= 2 {
 		t.Errorf("%d purges after the count was lost", n)
 	}
 }

@@ -157,10 +157,9 @@ func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
 		return cmp.Or(cmp.Compare(a.last, b.last), cmp.Compare(a.ID, b.ID))
 	})
 	return func(yield func(Restored) bool) {
-		one := Restored{}
 		for _, r := range order {
 			s.mu.RLock()
-			restored(&s.core, &one, r)
+			one := s.core.restored(r)
 			s.mu.RUnlock()
 			one.Vector = vectors[r.ID]
 			delete(vectors, r.ID) // the caller has a copy of its own next: two of all would be the most memory of a start
@@ -171,8 +170,7 @@ func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
 	}, dropped
 }
 
-// restored makes one that of r, without its vector.
-func restored(c *core, one *Restored, r *resident) {
-	one.Entry = r.entry(r.more)
-	one.Last, one.Importance, one.Anchor = r.last, c.keeper.importance(r.ID), c.table.isAnchor(r)
+// restored describes r, without its vector.
+func (c *core) restored(r *resident) Restored {
+	return Restored{Entry: r.entry(r.more), Last: r.last, Importance: c.keeper.importance(r.ID), Anchor: c.table.isAnchor(r)}
 }

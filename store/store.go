@@ -105,8 +105,8 @@ type Store struct {
 	writer  *writer // nil: nothing is written
 	closing sync.Once
 
-	evidence []byte                        // that Open found
-	counts   atomic.Pointer[func() []byte] // of KeepEvidence
+	evidence []byte                  // that Open found
+	counter  atomic.Pointer[Counter] // of KeepEvidence
 }
 
 // Tick counts a request and returns its number, which goes on after a restart, and its time. The time never decreases,
@@ -157,13 +157,6 @@ func (s *Store) Expired(id policy.ID, at policy.Tick) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.core.keeper.ledger.Expired(id, at)
-}
-
-// Importance is the structural importance of an entry as the policy has it now, 0 where it has none.
-func (s *Store) Importance(id policy.ID) float64 {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return s.core.keeper.importance(id)
 }
 
 // Stats are the figures of a store. Bytes are those that Limit counts.

@@ -80,7 +80,7 @@ func TestReplace(t *testing.T) {
 	for range 10 {
 		s.Hit(old.ID, 0, s.Tick())
 	}
-	importance := s.Importance(old.ID)
+	importance := s.Ranks().Importance(old.ID)
 	s.Sync(context.Background())
 	again := entry("a")
 	again.Answer, again.Topic, again.Chain = []byte("another answer"), 7, [32]byte{1}
@@ -88,7 +88,7 @@ func TestReplace(t *testing.T) {
 	if len(evs) != 1 || !evs[0].Replaced || again.ID != old.ID || again.Topic != old.Topic || again.Chain != old.Chain {
 		t.Errorf("%d events; entry %d of topic %d became %d of %d", len(evs), old.ID, old.Topic, again.ID, again.Topic)
 	}
-	if got := s.Importance(old.ID); got < importance || importance < 10 {
+	if got := s.Ranks().Importance(old.ID); got < importance || importance < 10 {
 		t.Errorf("importance was %v and is %v", importance, got)
 	}
 	s.Close()
@@ -189,7 +189,7 @@ func TestAliasesOfBefore(t *testing.T) {
 		if got := s.Stats(); got.Aliases != n || got.Report.Skipped != 0 {
 			t.Errorf("%d aliases, %d records skipped, want %d", got.Aliases, got.Report.Skipped, n)
 		}
-		if basis, ok := store.Basis(s, key("alias 0"), e.ID); ok != (n > 0) || basis != 0 {
+		if basis, ok := s.Basis(key("alias 0"), e.ID); ok != (n > 0) || basis != 0 {
 			t.Errorf("of %d aliases one has basis %d, %v", n, basis, ok)
 		}
 	}
@@ -209,7 +209,7 @@ func TestRequestsAreCounted(t *testing.T) {
 	log = append(log, s.Put(entry("a"), s.Tick())...)
 	log = append(log, s.Alias(key("b"), a.ID, 1)...)
 	for _, ev := range log {
-		follower.Apply(ev)
+		follower.Replica().Apply(ev)
 	}
 	for who, st := range map[string]store.Stats{"the store": s.Stats(), "its follower": follower.Stats()} {
 		if st.Requests != 4 || st.Hits != 2 {

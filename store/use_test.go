@@ -40,7 +40,7 @@ func TestUse(t *testing.T) {
 	want(0, time.Time{})
 	s.Hit(e.ID, 0, s.Tick())
 	want(1, again.Created) // no use comes before the answer
-	s.Apply(store.Event{Kind: store.EventUse, ID: e.ID, At: s.Tick()})
+	s.Replica().Apply(store.Event{Kind: store.EventUse, ID: e.ID, At: s.Tick()})
 	want(2, again.Created)
 	if before.Use().Hits != 2 {
 		t.Errorf("the answer of before has %d hits", before.Use().Hits) // those of its own
@@ -131,11 +131,11 @@ func TestRanks(t *testing.T) {
 	for range 20 {
 		s.Hit(2, 0, s.Tick())
 	}
-	next, says := store.RanksOf(s).Next(3)
+	next, says := s.Ranks().Next(3)
 	if !says || len(next) != 3 || next[0].Why == "" {
 		t.Fatalf("next: %v %v", next, says)
 	}
-	p, kept := store.RanksOf(s).Prevalences([]policy.TopicID{1, 2, 99})
+	p, kept := s.Ranks().Prevalences([]policy.TopicID{1, 2, 99})
 	if !kept || len(p) != 3 || p[1] < 5*p[0] || p[2] != 0 {
 		t.Errorf("prevalences %v %v", p, kept)
 	}
@@ -149,14 +149,14 @@ func TestRanks(t *testing.T) {
 		t.Fatal(err)
 	}
 	s = open(t, store.Options{Evictor: silent})
-	if next, says := store.RanksOf(s).Next(3); says || next != nil {
+	if next, says := s.Ranks().Next(3); says || next != nil {
 		t.Errorf("random: %v %v", next, says)
 	}
-	if p, kept := store.RanksOf(s).Prevalences([]policy.TopicID{1}); kept || p != nil {
+	if p, kept := s.Ranks().Prevalences([]policy.TopicID{1}); kept || p != nil {
 		t.Errorf("random: prevalences %v %v", p, kept)
 	}
 	s = open(t, store.Options{Evictor: unreadable{}})
-	if next, says := store.RanksOf(s).Next(3); says || len(next) > 0 {
+	if next, says := s.Ranks().Next(3); says || len(next) > 0 {
 		t.Errorf("unreadable: %v %v", next, says)
 	}
 }
@@ -178,7 +178,7 @@ func BenchmarkNext(b *testing.B) {
 				s.Hit(policy.ID(1+i*7919%n), 0, s.Tick())
 			}
 			for b.Loop() {
-				if next, _ := store.RanksOf(s).Next(20); len(next) != 20 {
+				if next, _ := s.Ranks().Next(20); len(next) != 20 {
 					b.Fatal(len(next))
 				}
 			}

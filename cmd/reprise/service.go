@@ -140,7 +140,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // newAdmin returns the admin API of the service.
 func (s *service) newAdmin(cfg *config.Config) http.Handler {
-	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Upstreams: upstreams{s.proxy}, Ranks: store.RanksOf(s.store),
+	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Upstreams: upstreams{s.proxy}, Ranks: s.store.Ranks(),
 		Settle:   func() { proxy.CacheOf(s.proxy).Stats() },
 		Prefixes: func(life time.Duration, n int) any { return proxy.PrefixesOf(s.proxy, life, n) }, Policy: cfg.Policy, Windows: s.windows, Token: cfg.AdminToken,
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,

@@ -75,7 +75,7 @@ func newSizedRig(t testing.TB, spec string, capacity int, adjust ...func(*Option
 	}
 	t.Cleanup(of.Close)
 	r := &rig{proxy: &fakeProxy{store: s}, store: s, topics: of}
-	o := Options{Proxy: r.proxy, Entries: s, Topics: of, Ranks: store.RanksOf(s), Policy: spec, Stats: func() any { return map[string]int{"requests": 7} }}
+	o := Options{Proxy: r.proxy, Entries: s, Topics: of, Ranks: s.Ranks(), Policy: spec, Stats: func() any { return map[string]int{"requests": 7} }}
 	for _, f := range adjust {
 		f(&o)
 	}

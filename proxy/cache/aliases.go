@@ -60,7 +60,7 @@ func (a *aliases) refuses(k store.Key, e *store.Entry) bool {
 
 // basis is why k is an alias of e, 0 where it is none, and whether a verdict keeps e from serving k.
 func (a *aliases) basis(k store.Key, e *store.Entry) (b basis, wrong bool) {
-	kept, _ := store.Basis(a.in.store, k, e.ID)
+	kept, _ := a.in.store.Basis(k, e.ID)
 	return basis(kept), kept == refused || a.wrong.has(k, e.Key)
 }
 

@@ -228,14 +228,14 @@ func TestExpiredAnswerKeepsItsPlace(t *testing.T) {
 		r.ask(r.request(letters(40)))
 	}
 	r.note(r.Settle())
-	importance := r.store.Importance(1)
+	importance := r.store.Ranks().Importance(1)
 	r.pass(time.Hour + time.Minute)
 	r.wants(r.request(letters(41)), "miss", 2) // near to an expired answer only
 	second, _ := r.store.Get(2)
 	r.note(r.Drop(t.Context(), second))
 	r.wants(r.request(letters(40)), "miss", 1)
 	r.wants(r.request(letters(42)), "alias", 1)
-	if got := r.store.Importance(1); got < importance || importance < 10 {
+	if got := r.store.Ranks().Importance(1); got < importance || importance < 10 {
 		t.Errorf("importance was %v and is %v", importance, got)
 	}
 }

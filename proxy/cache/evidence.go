@@ -17,7 +17,7 @@ func (l *learner) keepEvidence(o *Options) {
 	if o.Evidence != nil {
 		return
 	}
-	store.KeepEvidence(o.Store, func() []byte { return l.Rates().Append(nil) })
+	o.Store.KeepEvidence(l)
 	if o.Log == nil {
 		return
 	}
@@ -27,6 +27,9 @@ func (l *learner) keepEvidence(o *Options) {
 		o.Log.Read(&Event{Kind: store.EventSample, Sample: s.Append(nil)}, nil)
 	}
 }
+
+// Counts implements store.Counter.
+func (l *learner) Counts() []byte { return l.Rates().Append(nil) }
 
 // restoreEvidence makes the counts those that the store has kept. Bytes that cannot be read, as of another version, change nothing.
 func (l *learner) restoreEvidence(body []byte) error {

@@ -55,10 +55,10 @@ func (f *follower) apply(ev Event) error {
 // comes back without its aliases; those that were made here follow in the log.
 func (f *follower) overriddenLocked(ev *Event) {
 	if _, removed := ev.Reason(); removed {
-		store.Unalias(f.store, ev.ID)
+		f.store.Replica().Unalias(ev.ID)
 	} else if ev.Entry != nil {
 		if e, alias, ok := f.store.Lookup(ev.Entry.Key); ok && !alias && e.ID != ev.ID {
-			store.Unalias(f.store, e.ID)
+			f.store.Replica().Unalias(e.ID)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (f *follower) applyLocked(ev Event) error {
 		}
 		return reviveLocked(f.state, ev.ID, ev.Vector)
 	}
-	evs := f.store.Apply(ev)
+	evs := f.store.Replica().Apply(ev)
 	if ev.Kind == store.EventUse {
 		if len(evs) > 0 { // with the tick that it has here
 			ev.At = evs[0].At
@@ -164,7 +164,7 @@ func (f *follower) Trim(limit policy.Limit) (err error) {
 func (f *follower) trimPart(limit policy.Limit) (more bool, err error) {
 	f.lock()
 	defer f.mu.Unlock()
-	evs := f.store.Trim(limit, partSize)
+	evs := f.store.Replica().Trim(limit, partSize)
 	return len(evs) > 0, f.settleLocked(evs, 0, nil)
 }
 
@@ -173,7 +173,7 @@ func (f *follower) trimPart(limit policy.Limit) (more bool, err error) {
 // to them. It takes the lock for a few entries at a time, and what stays can be served meanwhile. No event may be applied beside it.
 // After an error, which is not a Fault, the cache has entries from before.
 func (f *follower) Reconcile(ctx context.Context, from store.Backing, keep func(policy.ID) bool) (faults error) {
-	listing, err := store.List(f.store, from)
+	listing, err := f.store.Replica().List(from)
 	if err != nil {
 		return fmt.Errorf("reconcile: %w", err)
 	}
@@ -191,7 +191,7 @@ func (f *follower) Reconcile(ctx context.Context, from store.Backing, keep func(
 		}
 		runtime.Gosched()
 	}
-	listing.Finish(f.store)
+	f.store.Replica().Finish(listing)
 	faults = errors.Join(faults, f.counting.restoreEvidence(listing.Evidence))
 	var gone []policy.ID
 	for e := range f.store.All() {
@@ -217,7 +217,7 @@ func (f *follower) insertPart(part []*store.Listed) (faults error) {
 		if overridden {
 			f.overriddenLocked(&ev)
 		}
-		evs := e.Insert(f.store, overridden)
+		evs := f.store.Replica().Insert(e, overridden)
 		faults = errors.Join(faults, f.settleLocked(evs, topics.TopicID(e.Topic), nil))
 	}
 	return faults
@@ -226,7 +226,7 @@ func (f *follower) insertPart(part []*store.Listed) (faults error) {
 // TakeVectors gives entries that lack one the vectors that a shared store has of them, for a process that had no space when it read them.
 // After an error, which is not a Fault, Revive computes them.
 func (f *follower) TakeVectors(ctx context.Context, from store.Backing) (faults error) {
-	listing, err := store.List(f.store, from)
+	listing, err := f.store.Replica().List(from)
 	if err != nil {
 		return fmt.Errorf("take vectors: %w", err)
 	}
@@ -267,7 +267,7 @@ func (f *follower) Adopt(secret [32]byte, process uint16) error {
 	_, _, err := f.purge(func(*store.Entry) bool { return true }, nil, true)
 	f.beginApplied()
 	defer f.endApplied()
-	err = errors.Join(err, f.settleLocked(f.store.Adopt(secret, process), 0, nil))
+	err = errors.Join(err, f.settleLocked(f.store.Replica().Adopt(secret, process), 0, nil))
 	f.topics.SetProcess(process)
 	f.epoch.Add(1) // behind the secret: who reads this epoch reads that secret
 	f.purges.Add(1)

@@ -75,8 +75,8 @@ func TestReconcile(t *testing.T) {
 	if id, _, _ := r.Lookup(t.Context(), r.request(letters(101))); id == nil || id.Entry.ID != 6 {
 		t.Errorf("found %+v", id)
 	}
-	if e, ok := r.Get(2); !ok || r.store.Importance(2) < 15 {
-		t.Errorf("%+v of importance %v", e, r.store.Importance(2))
+	if e, ok := r.Get(2); !ok || r.store.Ranks().Importance(2) < 15 {
+		t.Errorf("%+v of importance %v", e, r.store.Ranks().Importance(2))
 	}
 }
 
@@ -139,8 +139,8 @@ func TestKeepIsAskedUnderTheLock(t *testing.T) {
 		}
 		return false
 	})
-	if err != nil || asked != 1 || r.resident(2) || !r.resident(1) {
-		t.Errorf("%v, asked %d times, entry 1 %v, entry 2 %v", err, asked, r.resident(1), r.resident(2))
+	if err != nil || asked != 1 || r.store.Has(2) || !r.store.Has(1) {
+		t.Errorf("%v, asked %d times, entry 1 %v, entry 2 %v", err, asked, r.store.Has(1), r.store.Has(2))
 	}
 }
 
@@ -206,8 +206,8 @@ func TestAnchorsOfOthers(t *testing.T) {
 	for range 20 {
 		r.note(r.Apply(t.Context(), Event{Kind: store.EventUse, ID: 2}))
 	}
-	if got := anchorsOf(r)[topic]; got != 1 || r.store.Importance(2) < 15 {
-		t.Errorf("anchor %d, importance %v", got, r.store.Importance(2))
+	if got := anchorsOf(r)[topic]; got != 1 || r.store.Ranks().Importance(2) < 15 {
+		t.Errorf("anchor %d, importance %v", got, r.store.Ranks().Importance(2))
 	}
 	r.note(r.Apply(t.Context(), Event{Kind: store.EventAnchor, ID: 2}))
 	if got := anchorsOf(r)[topic]; got != 2 {
@@ -244,7 +244,7 @@ func TestApplyThatPanics(t *testing.T) {
 	}
 	r.topics = all
 	r.note(r.Apply(t.Context(), Event{Kind: store.EventEvict, ID: 1}))
-	if r.resident(1) || !slices.Equal(r.faults, []string{"topics", "topics"}) {
-		t.Errorf("entry 1 is resident: %v, faults in %v", r.resident(1), r.faults)
+	if r.store.Has(1) || !slices.Equal(r.faults, []string{"topics", "topics"}) {
+		t.Errorf("entry 1 is resident: %v, faults in %v", r.store.Has(1), r.faults)
 	}
 }

@@ -175,11 +175,14 @@ func (x *forms) sweep() {
 		}
 	}
 	x.mu.RUnlock()
-	resident := store.Resident(x.store, ids)
+	gone := make([]bool, len(ids))
+	for i, id := range ids {
+		gone[i] = !x.store.Has(id)
+	}
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	for i, digest := range digests {
-		if !resident[i] && x.ids[digest] == ids[i] {
+		if gone[i] && x.ids[digest] == ids[i] {
 			delete(x.ids, digest)
 		}
 	}

@@ -234,7 +234,7 @@ func TestTakeVectors(t *testing.T) {
 	if err := topics.SetDim(other.topics, 2); err != nil {
 		t.Fatal(err)
 	}
-	store.SetSpace(other.store, "plane", 2)
+	other.store.Vectors().SetSpace("plane", 2)
 	if err := other.TakeVectors(t.Context(), disk); err != nil {
 		t.Error(err)
 	}

@@ -196,7 +196,7 @@ func entriesOf(r *rig) (all []string) {
 				}
 			}
 		}
-		all = append(all, fmt.Sprintf("%d: %q of topic %d, parent %d, aliases %d, importance %v", e.ID, e.Answer[:14], e.Topic, e.Parent, keys, r.store.Importance(e.ID)))
+		all = append(all, fmt.Sprintf("%d: %q of topic %d, parent %d, aliases %d, importance %v", e.ID, e.Answer[:14], e.Topic, e.Parent, keys, r.store.Ranks().Importance(e.ID)))
 	}
 	return all
 }

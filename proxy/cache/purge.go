@@ -82,7 +82,7 @@ func (f *follower) removePart(why policy.Reason, ids []policy.ID, keep func(poli
 		ids = slices.DeleteFunc(ids, func(id policy.ID) bool {
 			kept := keep(id)
 			if kept { // as where a removal is overridden
-				store.Unalias(f.store, id)
+				f.store.Replica().Unalias(id)
 			}
 			return kept
 		})
@@ -94,19 +94,14 @@ func (f *follower) removePart(why policy.Reason, ids []policy.ID, keep func(poli
 	}
 	remove(ids...)
 	for _, id := range ids {
-		if !f.resident(id) {
+		if !f.store.Has(id) {
 			continue
 		}
-		if remove(id); f.resident(id) {
+		if remove(id); f.store.Has(id) {
 			err = errors.Join(err, &Fault{"policy", fmt.Errorf("remove entry %d: %w", id, ErrNotRemoved)})
 		}
 	}
 	return removed, err
-}
-
-func (s *state) resident(id policy.ID) bool {
-	_, ok := s.store.Get(id)
-	return ok
 }
 
 // Serves reports whether h may answer a request now. The holder of a Hit asks right before the first byte of the answer: between its

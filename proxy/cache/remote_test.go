@@ -309,8 +309,8 @@ func TestOverrides(t *testing.T) {
 	r.wants(r.request(letters(40)), "miss", 1)
 	s.overrides = map[policy.ID]bool{1: true}
 	for _, resident := range []bool{true, false} {
-		if err := r.Apply(t.Context(), Event{Kind: store.EventPurge, ID: 1}); err != nil || r.resident(1) != resident {
-			t.Errorf("%v, and the entry is resident: %v", err, r.resident(1))
+		if err := r.Apply(t.Context(), Event{Kind: store.EventPurge, ID: 1}); err != nil || r.store.Has(1) != resident {
+			t.Errorf("%v, and the entry is resident: %v", err, r.store.Has(1))
 		}
 		s.overrides = nil
 	}

@@ -19,7 +19,7 @@ import (
 func (c *Cache) Restore(ctx context.Context) (faults error) {
 	defer func() { faults = errors.Join(faults, c.restoreForms()) }()
 	if c.opt.Evidence == nil {
-		faults = c.restoreEvidence(store.Evidence(c.store))
+		faults = c.restoreEvidence(c.store.Evidence())
 	}
 	c.lock()
 	defer c.mu.Unlock()

@@ -41,13 +41,13 @@ const (
 // left.
 func Revive(ctx context.Context, c *Cache, report func(Revival)) {
 	r := &reviver{Cache: c, report: report, size: reviveFirst}
-	if r.shown, r.fault = c.embedder.state(); c.opt.Meaning && r.fault != nil && store.LackingCount(c.store) > 0 {
+	if r.shown, r.fault = c.embedder.state(); c.opt.Meaning && r.fault != nil && c.store.Vectors().Missing() > 0 {
 		r.note()
 	}
 	for c.opt.Meaning && c.opt.Embedder != nil && ctx.Err() == nil {
-		if works := r.check(ctx); works && store.LackingCount(c.store) > 0 {
+		if works := r.check(ctx); works && c.store.Vectors().Missing() > 0 {
 			r.pass(ctx)
-			if r.begun && store.LackingCount(c.store) == 0 && ctx.Err() == nil {
+			if r.begun && c.store.Vectors().Missing() == 0 && ctx.Err() == nil {
 				r.note()
 				r.begun = false
 			}
@@ -71,7 +71,7 @@ type reviver struct {
 }
 
 func (r *reviver) note() {
-	r.report(Revival{Left: store.LackingCount(r.store), Done: r.done, Fault: r.fault, Embedder: r.shown})
+	r.report(Revival{Left: r.store.Vectors().Missing(), Done: r.done, Fault: r.fault, Embedder: r.shown})
 }
 
 // check asks the embedder for a vector where it does not work or may not, and reports whether it works.
@@ -105,7 +105,7 @@ func (r *reviver) adopt() error {
 	if err := guard("topics", func() error { return r.adoptSpace() }); err != nil {
 		return err
 	}
-	r.report(Revival{Left: store.LackingCount(r.store), Done: r.done, Embedder: r.shown, Space: r.opt.Embedder.Space()})
+	r.report(Revival{Left: r.store.Vectors().Missing(), Done: r.done, Embedder: r.shown, Space: r.opt.Embedder.Space()})
 	r.embedder.ready.Store(true)
 	return nil
 }
@@ -117,7 +117,7 @@ func (r *reviver) adoptSpace() error {
 	if err := topics.SetDim(r.topics, e.Dim()); err != nil {
 		return err
 	}
-	store.SetSpace(r.store, e.Space(), e.Dim())
+	r.store.Vectors().SetSpace(e.Space(), e.Dim())
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (r *reviver) adoptSpace() error {
 // follow: one prompt that the embedder refuses keeps no others from their vectors.
 func (r *reviver) pass(ctx context.Context) {
 	var batch []store.Restored
-	for e := range store.Lacking(r.store) {
+	for e := range r.store.Vectors().Lacking() {
 		if batch = append(batch, e); len(batch) < r.size {
 			continue
 		}
@@ -206,7 +206,7 @@ func (r *reviver) revive(id policy.ID, vector []float32) error {
 }
 
 func reviveLocked(s *state, id policy.ID, vector []float32) error {
-	ev, e, ok := store.SetVector(s.store, id, vector)
+	ev, e, ok := s.store.Vectors().Set(id, vector)
 	if !ok {
 		return nil
 	}

@@ -51,7 +51,7 @@ func (c copies) purgedLocked(in *store.Store, named func(*store.Entry) bool, app
 		if !named(one.of) {
 			continue
 		}
-		if keys := store.Refusals(in, one.of.ID); keys != nil { // the last moment at which they are there
+		if keys := in.Refusals(one.of.ID); keys != nil { // the last moment at which they are there
 			one.refused = keys
 		}
 		if one.purges++; applied || one.purges > 1 {

@@ -124,11 +124,11 @@ func TestUsesAreApplied(t *testing.T) {
 			t.Fatalf("%d wait after %d", n, i+1)
 		}
 	}
-	if got := r.store.Importance(1); got != 1 {
+	if got := r.store.Ranks().Importance(1); got != 1 {
 		t.Errorf("an importance of %v before", got)
 	}
 	r.ask(r.request(letters(40)))
-	if got := r.store.Importance(1); len(r.uses.waiting) > 0 || got < 10 {
+	if got := r.store.Ranks().Importance(1); len(r.uses.waiting) > 0 || got < 10 {
 		t.Errorf("%d wait, an importance of %v", len(r.uses.waiting), got)
 	}
 	e, _ := r.store.Get(1)

@@ -250,8 +250,8 @@ func TestFileOfBefore(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if s.Secret() != [32]byte{7} || string(store.Evidence(s)) != "evidence" {
-			t.Errorf("secret %x, evidence %q", s.Secret(), store.Evidence(s))
+		if s.Secret() != [32]byte{7} || string(s.Evidence()) != "evidence" {
+			t.Errorf("secret %x, evidence %q", s.Secret(), s.Evidence())
 		}
 		restored, _ := s.Restored()
 		n, anchors, aliases := 0, 0, 0
@@ -265,7 +265,7 @@ func TestFileOfBefore(t *testing.T) {
 			if n++; e.Anchor {
 				anchors++
 			}
-			if basis, ok := store.Basis(s, entry(1000+id).Key, e.ID); ok != (id%5 == 0) || ok && basis != 9 {
+			if basis, ok := s.Basis(entry(1000+id).Key, e.ID); ok != (id%5 == 0) || ok && basis != 9 {
 				t.Errorf("entry %d has an alias %v, of basis %d", id, ok, basis)
 			} else if ok {
 				aliases++

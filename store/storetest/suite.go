@@ -118,7 +118,7 @@ func testAliases(t *testing.T, s *session) {
 	})
 	inStore(t, s, "", func(st *store.Store) {
 		for k, basis := range want {
-			if got, ok := store.Basis(st, k, e.ID); !ok || got != basis {
+			if got, ok := st.Basis(k, e.ID); !ok || got != basis {
 				t.Errorf("alias %v has basis %d, %v, want %d", k[:1], got, ok, basis)
 			}
 		}

@@ -1,6 +1,17 @@
 package store
 
-import "reprise/policy"
+import (
+	"maps"
+	"slices"
+
+	"reprise/policy"
+)
+
+// Replica makes a store follow what others have done: the log of another store, or that of several processes that share their entries.
+type Replica struct{ s *Store }
+
+// Replica returns the part of s that follows a log.
+func (s *Store) Replica() Replica { return Replica{s} }
 
 // Apply repeats an event that another store has returned, and returns what it changed. It makes no decisions: victims are those
 // of the log, so a store that applies a log is opened without a limit. The policy gets the same calls and ends in the same
@@ -10,7 +21,8 @@ import "reprise/policy"
 // what it says, whatever it finds: an insertion under a key that has another entry removes that one, an alias moves, one of an entry
 // that is gone ends, and a use or a removal of such an entry does nothing. Applied twice, an event changes nothing more. The ticks are
 // those of this process: a use and an arrival take the next one, because they count as a request here too, and an insertion the last.
-func (s *Store) Apply(ev Event) []Event {
+func (r Replica) Apply(ev Event) []Event {
+	s := r.s
 	one := func(ev Event, ok bool) []Event {
 		if !ok {
 			return nil
@@ -18,7 +30,9 @@ func (s *Store) Apply(ev Event) []Event {
 		return []Event{ev}
 	}
 	if s.opt.Outside {
-		ev.At = s.clock.again(ev.Kind == EventUse || ev.Kind == EventArrive)
+		if ev.At = s.clock.last(); ev.Kind == EventUse || ev.Kind == EventArrive {
+			ev.At = s.clock.tick()
+		}
 	} else {
 		s.clock.resume(ev.At)
 	}
@@ -38,7 +52,7 @@ func (s *Store) Apply(ev Event) []Event {
 		if len(ev.Vector) == 0 { // it is of another space
 			return nil
 		}
-		set, _, ok := SetVector(s, ev.ID, ev.Vector)
+		set, _, ok := s.Vectors().Set(ev.ID, ev.Vector)
 		return one(set, ok)
 	case EventEvict:
 		return s.change(func(evs *events) { s.core.evict(ev.ID, evs) })
@@ -47,12 +61,66 @@ func (s *Store) Apply(ev Event) []Event {
 	return s.Remove(why, ev.ID)
 }
 
-// Unalias ends all aliases of an entry of s.
-func Unalias(s *Store, id policy.ID) {
-	s.change(func(*events) {
-		if r := s.core.table.ids[id]; r != nil {
-			s.core.keepAliases(r, nil)
+// Unalias ends all aliases of an entry.
+func (r Replica) Unalias(id policy.ID) {
+	r.s.change(func(*events) {
+		if one := r.s.core.table.ids[id]; one != nil {
+			r.s.core.keepAliases(one, nil)
 		}
+	})
+}
+
+// Trim evicts entries while a limit is exceeded, most at most, and returns their removals: for the one of several processes that share a
+// store which decides for all. The victims are those that a store with that limit would have chosen, if it is called after each change.
+// Entries whose time is over go first, where it finds some.
+func (r Replica) Trim(limit policy.Limit, most int) []Event {
+	s := r.s
+	return s.change(func(evs *events) {
+		for range most {
+			if !s.core.over(limit) {
+				break
+			}
+			if s.core.sweep(true, evs); !s.core.over(limit) {
+				break
+			}
+			victims := s.core.keeper.ledger.Trim(limit, 1, nil)
+			if s.core.evicted(victims, evs); len(victims) == 0 {
+				break
+			}
+		}
+	})
+}
+
+func (c *core) over(limit policy.Limit) bool {
+	l := c.keeper.ledger
+	return limit.Entries > 0 && l.Entries() > limit.Entries || limit.Bytes > 0 && l.Bytes() > limit.Bytes
+}
+
+// Full reports whether one more entry of some size would exceed a limit by more than 0.5 %: then the process that evicts has not kept up.
+// The next 0.5 % are for entries that other processes add before this one has read of them. Where the limit is not exceeded yet there is
+// room for one entry, however large it is.
+func (r Replica) Full(limit policy.Limit, size int64) bool {
+	r.s.mu.RLock()
+	defer r.s.mu.RUnlock()
+	l := r.s.core.keeper.ledger
+	if limit.Entries > 0 && l.Entries() > limit.Entries && l.Entries() >= limit.Entries+limit.Entries/200 {
+		return true
+	}
+	return limit.Bytes > 0 && (size > limit.Bytes || l.Bytes() > limit.Bytes && l.Bytes()+size > limit.Bytes+limit.Bytes/200)
+}
+
+// Adopt removes every entry, and goes on with another secret and another number of the process: those of a shared store that could not be
+// reached when the store was opened. It holds the lock until all are removed: let few be left.
+func (r Replica) Adopt(secret [32]byte, process uint16) []Event {
+	s := r.s
+	return s.change(func(evs *events) {
+		for _, id := range slices.Sorted(maps.Keys(s.core.table.ids)) {
+			if s.core.keeper.ledger.Remove(id, policy.Purged) {
+				s.core.drop(id, policy.Purged, evs)
+			}
+		}
+		s.secret.Store(&secret)
+		s.opt.Process, s.core.nextID, s.core.maxTopic = process, firstID(process), policy.TopicID(firstID(process))
 	})
 }
 

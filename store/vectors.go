@@ -21,31 +21,38 @@ func (t *table) noteVector(r *resident, vector []float32) {
 	}
 }
 
+// Vectors are the vectors of a store: the entries that lack one, and the space that all are of.
+type Vectors struct{ s *Store }
+
+// Vectors returns the part of s that keeps count of vectors.
+func (s *Store) Vectors() Vectors { return Vectors{s} }
+
 // Lacking yields the entries that have a prompt and no vector, the last used first: those of the moment of the call that still lack one when
 // it is their turn.
-func Lacking(s *Store) iter.Seq[Restored] {
+func (v Vectors) Lacking() iter.Seq[Restored] {
 	return func(yield func(Restored) bool) {
-		for _, id := range lackingIDs(s) {
-			if one, ok := lacks(s, id); ok && !yield(one) {
+		for _, id := range v.lacking() {
+			if one, ok := v.lacks(id); ok && !yield(one) {
 				return
 			}
 		}
 	}
 }
 
-// LackingCount is how many there are.
-func LackingCount(s *Store) int {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	return len(s.core.table.lacking)
+// Missing is how many entries have a prompt and no vector.
+func (v Vectors) Missing() int {
+	v.s.mu.RLock()
+	defer v.s.mu.RUnlock()
+	return len(v.s.core.table.lacking)
 }
 
-// lackingIDs are those of Lacking. It releases the lock after some entries each time; see All.
-func lackingIDs(s *Store) []policy.ID {
+// lacking returns the ids for Lacking. It releases the lock after some entries each time; see All.
+func (v Vectors) lacking() []policy.ID {
 	type used struct {
 		id   policy.ID
 		last int64
 	}
+	s := v.s
 	s.mu.RLock()
 	all := make([]used, 0, len(s.core.table.lacking))
 	for id := range s.core.table.lacking {
@@ -64,21 +71,22 @@ func lackingIDs(s *Store) []policy.ID {
 	return ids
 }
 
-func lacks(s *Store, id policy.ID) (one Restored, ok bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	if _, ok = s.core.table.lacking[id]; ok {
-		restored(&s.core, &one, s.core.table.ids[id])
+func (v Vectors) lacks(id policy.ID) (one Restored, ok bool) {
+	v.s.mu.RLock()
+	defer v.s.mu.RUnlock()
+	if _, ok = v.s.core.table.lacking[id]; ok {
+		one = v.s.core.restored(v.s.core.table.ids[id])
 	}
 	return one, ok
 }
 
-// SetVector gives an entry that lacks one the vector of its prompt, which it keeps until it is written. It returns the entry with it, and
+// Set gives an entry that lacks one the vector of its prompt, which it keeps until it is written. It returns the entry with it, and
 // false where the entry is gone or has a vector by now. A nil vector says that nothing in the prompt can be compared: the entry is not
 // among Lacking any more until the next start, and nothing is written.
 //
 // The size of the entry stays what it was: where Options.Dim is set, it has counted the vector from the beginning.
-func SetVector(s *Store, id policy.ID, vector []float32) (ev Event, one Restored, ok bool) {
+func (v Vectors) Set(id policy.ID, vector []float32) (ev Event, one Restored, ok bool) {
+	s := v.s
 	s.change(func(*events) {
 		if _, ok = s.core.table.lacking[id]; !ok {
 			return
@@ -87,10 +95,24 @@ func SetVector(s *Store, id policy.ID, vector []float32) (ev Event, one Restored
 		if ok = len(vector) > 0; !ok {
 			return
 		}
-		restored(&s.core, &one, s.core.table.ids[id])
+		one = s.core.restored(s.core.table.ids[id])
 		one.Vector = vector
 		ev = Event{Kind: EventVector, ID: id, Vector: vector}
 		s.core.emit(&ev, nil)
 	})
 	return ev, one, ok
+}
+
+// SetSpace names the space, and the length of its vectors, which were not known when it was opened: vectors may be put and set from now
+// on. Call it once, before the first of them. What the backing has in this space is not read again; entries that were put before count with
+// the Options.Dim of then until the next start.
+func (v Vectors) SetSpace(name string, dim int) {
+	s := v.s
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := &space{name, dim}
+	s.core.space.Store(now)
+	if s.core.dirty != nil && !s.opt.Outside {
+		s.core.dirty.head = append(s.core.dirty.head, now.record())
+	}
 }
