@@ -7,8 +7,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
-
-	"reprise/policy"
 )
 
 // BenchmarkChat answers a small prompt without a network.
@@ -70,15 +68,15 @@ func BenchmarkBlocks(b *testing.B) {
 		}
 	}
 	random.Shuffle(len(prompts), func(i, j int) { prompts[i], prompts[j] = prompts[j], prompts[i] })
-	pool := newBlocks(b, 4096)
+	pool := NewBlocks(4096)
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		h, at := prompts[i%len(prompts)], policy.Tick{Seq: int64(i + 1), At: float64(i)}
-		l, _ := pool.Begin(h[:64], 64*BlockTokens+5, 0, at)
-		pool.Grow(l, h[64:], true, at)
-		pool.End(l, at)
+		h := prompts[i%len(prompts)]
+		l, _ := pool.Begin(h[:64], 64*BlockTokens+5)
+		pool.grow(l, h[64:], true)
+		pool.End(l)
 	}
-	b.ReportMetric(float64(pool.Evictions())/float64(b.N), "evictions/op")
+	b.ReportMetric(float64(pool.evictions)/float64(b.N), "evictions/op")
 }
 
 func randomBlocks(random *rand.Rand, n int) []Token {

@@ -6,10 +6,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"reprise/policy"
-	"reprise/policy/registry"
-	"reprise/policy/sim/blocks"
 )
 
 // tokensOf makes a sequence: each letter is one full block, and a digit at the end that many more tokens.
@@ -27,26 +23,13 @@ func tokensOf(s string) []Token {
 	return out
 }
 
-// newBlocks is a pool under vLLM's rule.
-func newBlocks(t testing.TB, n int) *Blocks {
-	t.Helper()
-	b, err := NewBlocks(n, DefaultPolicy)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // pool is a Blocks whose sequences and state are written as letters.
 type pool struct {
 	*Blocks
 	names map[BlockHash]string
-	seq   int64
 }
 
-func newPool(t *testing.T, n int) *pool {
-	return &pool{Blocks: newBlocks(t, n), names: map[BlockHash]string{}}
-}
+func newPool(n int) *pool { return &pool{NewBlocks(n), map[BlockHash]string{}} }
 
 func (p *pool) begin(s string) (*Lease, *Chain, int) {
 	c := NewChain("")
@@ -55,20 +38,18 @@ func (p *pool) begin(s string) (*Lease, *Chain, int) {
 	for i, h := range hashes {
 		p.names[h] = s[:i+1]
 	}
-	p.seq++
-	l, cached := p.Begin(hashes, len(tokens), 0, p.now())
+	l, cached := p.Begin(hashes, len(tokens))
 	return l, c, cached
 }
 
-func (p *pool) now() policy.Tick { return policy.Tick{Seq: p.seq, At: float64(p.seq)} }
+// room is how many blocks no request holds.
+func (p *pool) room() int { return p.capacity - p.slots - len(p.content) + p.idle.Len() }
 
-// drain takes all free slots and returns what they had, the first one first: the sequence that a block ends, or a dot.
-func (p *pool) drain() string {
-	var out []string
-	for p.cache.Room() > 0 {
-		out = append(out, ".")
-		p.cache.Dropped = func(h BlockHash) { out[len(out)-1] = p.names[h] }
-		p.cache.Reserve()
+// free lists what the free blocks have, the first to be taken first: the sequence that a block ends, or a dot.
+func (p *pool) free() string {
+	out := slices.Repeat([]string{"."}, p.room()-p.idle.Len())
+	for at := p.idle.Front(); at != nil; at = at.Next() {
+		out = append(out, p.names[at.Value.(*block).hash])
 	}
 	return strings.Join(out, " ")
 }
@@ -95,15 +76,15 @@ func TestBlocksFreeQueue(t *testing.T) {
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			p := newPool(t, tt.blocks)
+			p := newPool(tt.blocks)
 			cached := 0
 			for _, s := range tt.asked {
 				l, _, n := p.begin(s)
-				p.End(l, p.now())
+				p.End(l)
 				cached = n
 			}
-			lost := p.Evictions()
-			if got := p.drain(); cached != tt.cached || got != tt.free || lost != tt.lost {
+			lost := p.evictions
+			if got := p.free(); cached != tt.cached || got != tt.free || lost != tt.lost {
 				t.Errorf("cached %d, free %q, evictions %d; want %d, %q, %d", cached, got, lost, tt.cached, tt.free, tt.lost)
 			}
 		})
@@ -111,27 +92,27 @@ func TestBlocksFreeQueue(t *testing.T) {
 }
 
 func TestBlocksOfAnAnswerServeTheNextTurn(t *testing.T) {
-	p := newPool(t, 8)
+	p := newPool(8)
 	l, chain, _ := p.begin("a5") // the answer fills the block that the prompt began
-	p.Grow(l, chain.Add(tokensOf("b")), chain.Partial(), p.now())
-	p.End(l, p.now())
+	p.grow(l, chain.Add(tokensOf("b")), chain.partial())
+	p.End(l)
 	chain = NewChain("")
 	turn := slices.Concat(tokensOf("a5"), tokensOf("b"), tokensOf("c"))
-	if _, cached := p.Begin(chain.Add(turn), len(turn), 0, p.now()); cached != 2*BlockTokens {
+	if _, cached := p.Begin(chain.Add(turn), len(turn)); cached != 2*BlockTokens {
 		t.Errorf("cached %d tokens, want %d", cached, 2*BlockTokens)
 	}
 }
 
 func TestRunningBlocksAreNotTaken(t *testing.T) {
-	p := newPool(t, 2)
+	p := newPool(2)
 	first, _, _ := p.begin("ab")
 	second, _, _ := p.begin("xy")
 	if len(second.blocks) != 0 {
 		t.Fatalf("the second prompt took %d blocks", len(second.blocks))
 	}
-	p.End(second, p.now())
-	p.End(first, p.now())
-	if got := p.drain(); got != "ab a" {
+	p.End(second)
+	p.End(first)
+	if got := p.free(); got != "ab a" {
 		t.Errorf("free %q, want %q", got, "ab a")
 	}
 }
@@ -263,7 +244,7 @@ type playedRun struct {
 }
 
 func playBlocks(t *testing.T, rng *rand.Rand, size int) {
-	fast, slow := newPool(t, size), &naivePool{capacity: size, refs: map[string]int{}}
+	fast, slow := newPool(size), &naivePool{capacity: size, refs: map[string]int{}}
 	var running []playedRun
 	said := []string{""}
 	name := func(seq string, from int, hashes []BlockHash) []BlockHash {
@@ -273,34 +254,33 @@ func playBlocks(t *testing.T, rng *rand.Rand, size int) {
 		return hashes
 	}
 	for step := range 1500 {
-		fast.seq++
 		if rng.IntN(2) == 0 && len(running) > 0 {
 			i := rng.IntN(len(running))
 			r := running[i]
 			more, n := randomTokens(rng, 30), len(r.naive.seq)
 			hashes := name(r.naive.seq+more, n/BlockTokens, r.chain.Add(spelled(more)))
-			fast.Grow(r.lease, hashes, (n+len(more))%BlockTokens > 0, fast.now())
+			fast.grow(r.lease, hashes, (n+len(more))%BlockTokens > 0)
 			slow.grow(r.naive, more)
-			fast.End(r.lease, fast.now())
+			fast.End(r.lease)
 			slow.end(r.naive)
 			said = append(said, r.naive.seq)
 			running = slices.Delete(running, i, i+1)
 		} else {
 			text := said[rng.IntN(len(said))] + randomTokens(rng, 40)
 			chain := NewChain("")
-			l, cached := fast.Begin(name(text, 0, chain.Add(spelled(text))), len(text), 0, fast.now())
+			l, cached := fast.Begin(name(text, 0, chain.Add(spelled(text))), len(text))
 			n, want := slow.begin(text)
 			if cached != want {
 				t.Fatalf("step %d: %d tokens cached, naive %d", step, cached, want)
 			}
 			running = append(running, playedRun{l, chain, n})
 		}
-		if used, room := len(slow.refs)+len(slow.free), size-len(slow.refs)-slow.slots; fast.Used() != used || fast.cache.Room() != room {
-			t.Fatalf("step %d: %d blocks used, room for %d; naive %d and %d", step, fast.Used(), fast.cache.Room(), used, room)
+		if used, room := len(slow.refs)+len(slow.free), size-len(slow.refs)-slow.slots; fast.Used() != used || fast.room() != room {
+			t.Fatalf("step %d: %d blocks used, room for %d; naive %d and %d", step, fast.Used(), fast.room(), used, room)
 		}
 	}
 	empty := size - len(slow.refs) - len(slow.free) - slow.slots
-	if got, want := fast.drain(), strings.Join(append(slices.Repeat([]string{"."}, empty), slow.free...), " "); got != want {
+	if got, want := fast.free(), strings.Join(append(slices.Repeat([]string{"."}, empty), slow.free...), " "); got != want {
 		t.Errorf("free %q, naive %q", got, want)
 	}
 }
@@ -317,67 +297,4 @@ func spelled(s string) []Token {
 		out[i] = Token(s[i])
 	}
 	return out
-}
-
-// TestBlocksAsReplay: prompts that share beginnings find as many blocks as in a replay of the same blocks under any policy that does not
-// go by the values of keys, which are hashes here.
-func TestBlocksAsReplay(t *testing.T) {
-	const capacity = 40
-	random := rand.New(rand.NewPCG(3, 4))
-	trace := &blocks.Trace{Name: "test", Generated: true, Tokens: BlockTokens, Kinds: []string{"chat"}}
-	var numbers blocks.Numbers
-	said := []string{"x"}
-	var asked []string
-	for i := range 600 {
-		text := said[random.IntN(len(said))] + string(rune('a'+random.IntN(3)))
-		said, asked = append(said, text), append(asked, text)
-		ids := make([]uint64, len(text))
-		for i, r := range text {
-			ids[i] = uint64(r)
-		}
-		trace.Requests = append(trace.Requests, blocks.Request{At: float64(i), Turn: int32(len(text)), Prompt: int32(BlockTokens * len(text)), Blocks: numbers.Chain(nil, ids)})
-	}
-	trace.Distinct = numbers.Len()
-	names := []string{DefaultPolicy, "fifo", "lfu", "s3fifo", "gdsf", "lirs", "aging-lfu", "gdfs", "wa:sample=1"}
-	replayed, err := blocks.Replay(t.Context(), trace, blocks.Options{Policies: names, Capacities: []blocks.Capacity{{Blocks: capacity}}})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for n, name := range names {
-		b, err := NewBlocks(capacity, name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		hits := 0
-		for i, text := range asked {
-			at, tokens := policy.Tick{Seq: int64(i + 1), At: float64(i)}, tokensOf(text)
-			hashes := NewChain("").Add(tokens)
-			hits += b.cache.Run(hashes)
-			l, _ := b.Begin(hashes, len(tokens), policy.CategoryOf(0, len(text)), at)
-			b.End(l, at)
-		}
-		if want := replayed[n]; int64(hits) != want.Hits || b.Evictions() != want.Evictions || hits == 0 || want.Evictions == 0 {
-			t.Errorf("%s: %d blocks hit and %d were dropped, in the replay %d and %d", name, hits, b.Evictions(), want.Hits, want.Evictions)
-		}
-	}
-}
-
-// TestPolicy: an engine runs under any policy of the registry, and takes no other name.
-func TestPolicy(t *testing.T) {
-	for _, name := range registry.Names() {
-		e := New(Options{Blocks: 8, Policy: name})
-		for i := range 30 {
-			serveDirect(t.Context(), e, promptOf(20+7*(i%5), false), "")
-		}
-		e.Reset()
-		if s := e.Stats(); s.BlocksUsed != 0 || s.CachedTokens == 0 {
-			t.Errorf("%s: %+v", name, s)
-		}
-	}
-	defer func() {
-		if got := fmt.Sprint(recover()); !strings.Contains(got, "lruu") {
-			t.Errorf("panic %q for an unknown policy", got)
-		}
-	}()
-	New(Options{Policy: "lruu"})
 }

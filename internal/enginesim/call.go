@@ -37,7 +37,7 @@ func (e *Engine) handle(pattern string, h func(*call) error) {
 }
 
 func (e *Engine) open(w http.ResponseWriter, r *http.Request, route string) *call {
-	c := &call{req: r, now: e.o.Now()}
+	c := &call{req: r, now: time.Now()}
 	c.wire = &wire{ResponseWriter: w, ctx: r.Context(), fault: &c.fault, sleep: e.o.Sleep}
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -83,7 +83,7 @@ func (c *call) prepare(e *Engine) error {
 		c.fault = e.o.Fault(c.req)
 	}
 	if h := c.req.Header.Get(FaultHeader); h != "" {
-		f, err := ParseFault(h)
+		f, err := parseFault(h)
 		if err != nil {
 			return badRequest(FaultHeader, "", "%s", err)
 		}

@@ -13,7 +13,6 @@ const (
 
 type chatRequest struct {
 	sampling
-	Model         string          `json:"model"`
 	Messages      []chatMessage   `json:"messages"`
 	Stream        bool            `json:"stream"`
 	StreamOptions streamOptions   `json:"stream_options"`
@@ -44,7 +43,7 @@ type chatMessage struct {
 
 func (e *Engine) chat(c *call) error {
 	var q chatRequest
-	if err := decode(c.body, &q); err != nil {
+	if err := e.parse(c.body, &q); err != nil {
 		return err
 	}
 	j, err := e.chatJob(&q)
@@ -66,16 +65,10 @@ func (e *Engine) chat(c *call) error {
 	return c.json(c.chatBody(&q, r))
 }
 
-// chatJob checks a request and makes its job.
+// chatJob makes the job of a request.
 func (e *Engine) chatJob(q *chatRequest) (*job, error) {
-	if err := e.serves(q.Model); err != nil {
-		return nil, err
-	}
-	if err := q.validate(); err != nil {
-		return nil, err
-	}
 	j := &job{question: Question{Path: "/v1/chat/completions", Model: q.Model}, salt: q.salt(), stop: q.Stop, choices: or(q.N, 1)}
-	j.limit = or(q.MaxCompletion, or(q.MaxTokens, e.o.MaxOutput))
+	j.limit = or(q.MaxCompletion, or(q.MaxTokens, 0))
 	j.prompt = appendTokens(j.prompt, canonical(q.Tools))
 	for i := range q.Messages {
 		q.Messages[i].render(j)
@@ -155,11 +148,11 @@ type chatBody struct {
 }
 
 type chatChoice struct {
-	Index    int          `json:"index"`
-	Message  *chatMsg     `json:"message,omitempty"`
-	Delta    *chatMsg     `json:"delta,omitempty"`
-	Logprobs *logprobList `json:"logprobs"`
-	Finish   *string      `json:"finish_reason"`
+	Index    int       `json:"index"`
+	Message  *chatMsg  `json:"message,omitempty"`
+	Delta    *chatMsg  `json:"delta,omitempty"`
+	Logprobs *struct{} `json:"logprobs"`
+	Finish   *string   `json:"finish_reason"`
 }
 
 // chatMsg is a message or a delta. A field that is nil is omitted; null is null.
@@ -196,11 +189,7 @@ func (c *call) chatBody(q *chatRequest, r *run) chatBody {
 	}
 	for i := range r.choices {
 		ch := &r.choices[i]
-		out := chatChoice{Index: i, Message: ch.message(c.callID(i)), Finish: &ch.finish}
-		if q.Logprobs && ch.tool == "" {
-			out.Logprobs = chatLogprobs(ch.pieces, q.TopLogprobs)
-		}
-		b.Choices = append(b.Choices, out)
+		b.Choices = append(b.Choices, chatChoice{Index: i, Message: ch.message(c.callID(i)), Finish: &ch.finish})
 	}
 	return b
 }

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"math"
 	"strings"
+	"time"
 )
 
 const (
@@ -48,6 +49,8 @@ func (in *inputs) UnmarshalJSON(b []byte) error {
 	return badRequest("input", "invalid_type", "Invalid type: expected a string, a list of strings, or lists of tokens.")
 }
 
+func (q *embeddingRequest) model() string { return q.Model }
+
 func (q *embeddingRequest) validate() error {
 	if len(q.Input) == 0 {
 		return missing("input")
@@ -84,27 +87,21 @@ type embedding struct {
 }
 
 type embeddingBody struct {
-	list[embedding]
+	listing[embedding]
 	Model string         `json:"model"`
 	Usage map[string]int `json:"usage"`
 }
 
 func (e *Engine) embeddings(c *call) error {
 	var q embeddingRequest
-	if err := decode(c.body, &q); err != nil {
-		return err
-	}
-	if err := e.serves(q.Model); err != nil {
-		return err
-	}
-	if err := q.validate(); err != nil {
+	if err := e.parse(c.body, &q); err != nil {
 		return err
 	}
 	if done, err := c.replaced(); done {
 		return err
 	}
 	body := q.embed()
-	r := &run{e: e, start: e.o.Now(), prompt: body.Usage["prompt_tokens"]} // nothing to decode, and no block is stored
+	r := &run{e: e, start: time.Now(), prompt: body.Usage["prompt_tokens"]} // nothing to decode, and no block is stored
 	e.mu.Lock()
 	e.stats.PromptTokens += int64(r.prompt)
 	e.mu.Unlock()
@@ -116,7 +113,7 @@ func (e *Engine) embeddings(c *call) error {
 }
 
 func (q *embeddingRequest) embed() embeddingBody {
-	body := embeddingBody{list: list[embedding]{Object: "list"}, Model: q.Model}
+	body := embeddingBody{listing: listing[embedding]{Object: "list"}, Model: q.Model}
 	tokens := 0
 	for i, in := range q.Input {
 		tokens += len(in)

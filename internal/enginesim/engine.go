@@ -1,7 +1,7 @@
 // Package enginesim is an engine with OpenAI's HTTP API and without a model: answers are plausible, deterministic text, and
-// their time is computed from two rates. The prefix cache is real: a pool of 16-token KV blocks under vLLM's rules, or under any
-// policy of the proxy, whose hits are reported as cached_tokens. A demonstration, a test and a study run against it without a key, a network or a GPU, and a
-// request can ask for faults.
+// their time is computed from two rates. The prefix cache is real: a pool of 16-token KV blocks under vLLM's rules, whose hits are
+// reported as cached_tokens. The demonstration and the tests run against it without a key, a network or a GPU, and a request can ask for
+// faults.
 //
 // Equal requests (model, messages, tools, format and sampling parameters) get equal answers, streamed or not; ids and
 // times differ. Requests do not slow each other down: each one has both full rates.
@@ -9,6 +9,7 @@ package enginesim
 
 import (
 	"context"
+	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -19,8 +20,8 @@ import (
 
 // The rates from which openai-processing-ms is computed where Options has none.
 const (
-	NominalPrefill = 8000.0 // tokens per second
-	NominalDecode  = 60.0
+	nominalPrefill = 8000.0 // tokens per second
+	nominalDecode  = 60.0
 )
 
 const (
@@ -35,16 +36,12 @@ var DefaultModels = []string{"gpt-4o", "gpt-4o-mini", "gpt-3.5-turbo-instruct", 
 
 // Options of an Engine. The zero value serves DefaultModels without waiting.
 type Options struct {
-	Models    []string // names served, or AnyModel; nil is DefaultModels
-	Prefill   float64  // uncached prompt tokens per second; 0 does not wait
-	Decode    float64  // output tokens per second of one request; 0 does not wait
-	Speed     float64  // the model's clock runs this much faster; 0 is 1
-	Blocks    int      // KV blocks of BlockTokens tokens; 0 is 4096
-	Policy    string   // that names the blocks to drop, from package policy/registry; "" is DefaultPolicy. An unknown one panics in New
-	MaxOutput int      // output tokens of a request that names no limit; 0 is no limit
-	Context   int      // prompts of more tokens are refused; 0 is no limit
+	Models  []string // names served, or AnyModel; nil is DefaultModels
+	Prefill float64  // uncached prompt tokens per second; 0 does not wait
+	Decode  float64  // output tokens per second of one request; 0 does not wait
+	Blocks  int      // KV blocks of BlockTokens tokens; 0 is 4096
+	Context int      // prompts of more tokens are refused; 0 is no limit
 
-	Now   func() time.Time                             // nil is time.Now
 	Sleep func(context.Context, time.Duration) error   // nil is a timer that ends early, with an error, with the context
 	Fault func(*http.Request) Fault                    // the faults of each request; nil is none. FaultHeader wins
 	Reply func(q Question) (answer string, known bool) // scripts the text of answers; nil, or not known: composed text
@@ -89,16 +86,12 @@ type Stats struct {
 type Engine struct {
 	o       Options
 	mux     *http.ServeMux
-	files   *files
 	answers *answers
-	threads *threads
 	kind    *strict.Upstream // nil: Options.Strict is empty
-	started time.Time
 
 	mu     sync.Mutex // protects everything below
 	stats  Stats
 	blocks *Blocks
-	begun  int64             // requests that took blocks
 	marks  map[[32]byte]bool // the prefixes that requests of Anthropic's API have marked
 	ids    int64
 }
@@ -111,35 +104,25 @@ func New(o Options) *Engine {
 	if o.Blocks == 0 {
 		o.Blocks = defaultBlocks
 	}
-	if o.Policy == "" {
-		o.Policy = DefaultPolicy
-	}
-	if o.Speed == 0 {
-		o.Speed = 1
-	}
-	if o.Now == nil {
-		o.Now = time.Now
-	}
 	if o.Sleep == nil {
 		o.Sleep = sleep
 	}
-	e := &Engine{o: o, mux: http.NewServeMux(), kind: o.kind(), blocks: o.blocks(), started: o.Now(),
-		files: &files{newest: makeNewest[file]()}, answers: &answers{newest: makeNewest[storedAnswer](), items: makeNewest[chatMessage]()},
-		threads: &threads{newest: makeNewest[messagesRequest]()}}
+	e := &Engine{o: o, mux: http.NewServeMux(), kind: o.kind(), blocks: o.blocks(),
+		answers: &answers{newest: makeNewest[storedAnswer](), items: makeNewest[chatMessage]()}}
 	e.stats.ByPath, e.marks = map[string]int64{}, map[[32]byte]bool{}
 	e.routes()
 	return e
 }
 
-// blocks makes the block pool. An unknown policy panics.
+// blocks makes the block pool.
 func (o *Options) blocks() *Blocks {
-	b, err := NewBlocks(o.Blocks, o.Policy)
-	if err != nil {
-		panic("enginesim: " + err.Error())
-	}
+	b := NewBlocks(o.Blocks)
 	b.watched = o.Events != nil
 	return b
 }
+
+// paced reports whether answers take time.
+func (o *Options) paced() bool { return o.Prefill > 0 || o.Decode > 0 }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)
@@ -158,14 +141,10 @@ func (e *Engine) routes() {
 	e.handle("POST /v1/responses", e.responses)
 	e.handle("GET /v1/responses/{id}", e.answers.get)
 	e.handle("POST /v1/messages", e.messages)
-	e.handle("POST /v1/messages/count_tokens", func(c *call) error { return countMessages(e, c) })
+	e.handle("POST /v1/messages/count_tokens", e.countMessages)
 	e.handle("POST /v1/embeddings", e.embeddings)
 	e.handle("GET /v1/models", e.models)
 	e.handle("GET /v1/models/{id...}", e.model) // names of models may contain slashes
-	e.handle("POST /v1/files", e.files.add)
-	e.handle("GET /v1/files", e.files.list)
-	e.handle("GET /v1/files/{id}", e.files.get)
-	e.handle("GET /v1/files/{id}/content", e.files.content)
 	e.mux.HandleFunc("GET /metrics", e.metrics)
 	e.handle("/", e.unknown)
 }
@@ -175,11 +154,8 @@ func (e *Engine) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.stats
-	s.ByPath = make(map[string]int64, len(e.stats.ByPath))
-	for k, v := range e.stats.ByPath {
-		s.ByPath[k] = v
-	}
-	s.BlocksUsed, s.Evictions = e.blocks.Used(), e.blocks.Evictions()
+	s.ByPath = maps.Clone(e.stats.ByPath)
+	s.BlocksUsed, s.Evictions = e.blocks.Used(), e.blocks.evictions
 	return s
 }
 
@@ -189,7 +165,7 @@ func (e *Engine) Reset() {
 	defer e.mu.Unlock()
 	e.blocks = e.o.blocks()
 	if e.o.Events != nil {
-		e.o.Events.Cleared()
+		e.o.Events.cleared()
 	}
 }
 

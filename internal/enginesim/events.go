@@ -45,8 +45,8 @@ func (e *Events) Subscribers() int { return e.pub.Subscribers() }
 // Drop ends the connections of the subscribers, which may connect again.
 func (e *Events) Drop() { e.pub.Drop() }
 
-// Cleared publishes that all blocks were cleared.
-func (e *Events) Cleared() { e.publish([][]byte{e.event("AllBlocksCleared", nil)}) }
+// cleared publishes that all blocks were cleared.
+func (e *Events) cleared() { e.publish([][]byte{e.event("AllBlocksCleared", nil)}) }
 
 // Close ends the publisher.
 func (e *Events) Close() {

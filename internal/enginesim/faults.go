@@ -16,7 +16,7 @@ import (
 //	X-Sim-Fault: cut=200
 //	X-Sim-Fault: delay=5s, split, between=1s
 //
-// It is a list of names, some with a value, separated by commas; see ParseFault. It overrides Options.Fault.
+// It is a list of names, some with a value, separated by commas; see parseFault. It overrides Options.Fault.
 const FaultHeader = "X-Sim-Fault"
 
 // Fault is one faulty answer. The zero value is no fault. Durations are real time, whatever the speed of the model.
@@ -51,10 +51,18 @@ type Fault struct {
 	Refusal      string // the model refuses in these words
 }
 
+// endings is how many times a stream has its finish reason.
+func (f *Fault) endings() int {
+	if f.TwoFinish {
+		return 2
+	}
+	return 1
+}
+
 // replaces reports whether the fault replaces the whole answer.
 func (f *Fault) replaces() bool { return f.Status != 0 || f.Body != "" }
 
-// faultWords are the names that ParseFault accepts, each with how it sets its fault.
+// faultWords are the names that parseFault accepts, each with how it sets its fault.
 var faultWords = map[string]func(f *Fault, value string) error{
 	"status":       func(f *Fault, v string) error { return setInt(&f.Status, v, 200, 999) },
 	"body":         func(f *Fault, v string) error { f.Body = v; return nil },
@@ -81,11 +89,11 @@ var faultWords = map[string]func(f *Fault, value string) error{
 	"refusal":      func(f *Fault, v string) error { f.Refusal = v; return nil },
 }
 
-// ParseFault reads the value of FaultHeader. These take a value: status, body, retry-after (seconds), header (Name:Value),
+// parseFault reads the value of FaultHeader. These take a value: status, body, retry-after (seconds), header (Name:Value),
 // delay, first-byte, between (durations such as 200ms), cut (bytes; 0 is after the headers), cut-events, huge (bytes),
 // wrong-length (bytes to add), finish (a reason), refusal (words). These take none: silence, malformed, error-event, no-done,
 // two-finish, no-usage, crlf, comments, split, gzip. A value cannot contain a comma.
-func ParseFault(s string) (Fault, error) {
+func parseFault(s string) (Fault, error) {
 	var f Fault
 	for item := range strings.SplitSeq(s, ",") {
 		item = strings.TrimSpace(item)

@@ -199,9 +199,9 @@ func TestParseFault(t *testing.T) {
 		{"delay=-5s", "want a duration"}, {"split=1", "takes no value"}, {"header=x", "Name:Value"}, {"cut=-1", "from 0"},
 	}
 	for _, tt := range tests {
-		_, err := ParseFault(tt.in)
+		_, err := parseFault(tt.in)
 		if (err == nil) != (tt.wrong == "") || (err != nil && !strings.Contains(err.Error(), tt.wrong)) {
-			t.Errorf("ParseFault(%q): %v, want %q", tt.in, err, tt.wrong)
+			t.Errorf("parseFault(%q): %v, want %q", tt.in, err, tt.wrong)
 		}
 	}
 }
@@ -211,7 +211,7 @@ func FuzzParseFault(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got, err := ParseFault(s)
+		got, err := parseFault(s)
 		if err == nil && (got.Status != 0 && got.Status < 200 || got.Delay < 0 || got.CutEvents < 0) {
 			t.Errorf("%q gives %+v", s, got)
 		}

@@ -22,16 +22,6 @@ type job struct {
 	format   map[string]any // the schema of the answer; nil is text
 }
 
-// turn is that of the conversation: the user's messages in the prompt.
-func (j *job) turn() (n int) {
-	for _, m := range j.question.Messages {
-		if m.Role == "user" {
-			n++
-		}
-	}
-	return n
-}
-
 // choice is one answer. Its text is cut into tokens, the pieces.
 type choice struct {
 	pieces  []string

@@ -14,7 +14,6 @@ import (
 // is to be kept is marked on a block.
 type messagesRequest struct {
 	sampling
-	Model      string            `json:"model"`
 	MaxTokens  int               `json:"max_tokens"`
 	Stream     bool              `json:"stream"`
 	Tools      []json.RawMessage `json:"tools"`
@@ -30,7 +29,6 @@ type messagesRequest struct {
 		Format *format `json:"format"`
 	} `json:"output_config"`
 	Automatic json.RawMessage `json:"cache_control"`
-	Thread    anthropicThread `json:"thread"`
 }
 
 // anthropicTurn is a message.
@@ -58,7 +56,7 @@ func (q *messagesRequest) thinks() bool {
 
 // messages answers a request of Anthropic's API.
 func (e *Engine) messages(c *call) error {
-	q, j, blocks, err := readMessages(e, c)
+	q, j, blocks, err := e.readMessages(c)
 	if err != nil {
 		return err
 	}
@@ -67,13 +65,12 @@ func (e *Engine) messages(c *call) error {
 	}
 	r := e.begin(j, j.answer(&e.o, &c.fault))
 	defer r.end()
-	c.paced = e.o.Prefill > 0 || e.o.Decode > 0
+	c.paced = e.o.paced()
 	m := &anthropicMessage{call: c, q: q, run: r, choice: &r.choices[0]}
 	if q.thinks() {
 		m.thought = "Let me see:" + sentence(j.rng(1))
 	}
 	m.read, m.written = e.keep(q.Model, blocks)
-	e.threads.keep(m)
 	if q.Stream {
 		return m.stream()
 	}
@@ -84,8 +81,8 @@ func (e *Engine) messages(c *call) error {
 }
 
 // countMessages answers how many tokens the prompt of a request has.
-func countMessages(e *Engine, c *call) error {
-	_, j, _, err := readMessages(e, c)
+func (e *Engine) countMessages(c *call) error {
+	_, j, _, err := e.readMessages(c)
 	if err != nil {
 		return err
 	}
@@ -96,18 +93,9 @@ func countMessages(e *Engine, c *call) error {
 }
 
 // readMessages checks a request and makes its job, and the blocks of its prompt.
-func readMessages(e *Engine, c *call) (q *messagesRequest, j *job, blocks []marked, err error) {
+func (e *Engine) readMessages(c *call) (q *messagesRequest, j *job, blocks []marked, err error) {
 	q = &messagesRequest{}
-	if err := decode(c.body, q); err != nil {
-		return nil, nil, nil, err
-	}
-	if err := e.serves(q.Model); err != nil {
-		return nil, nil, nil, err
-	}
-	if err := e.threads.resume(q); err != nil {
-		return nil, nil, nil, err
-	}
-	if err := q.validate(); err != nil {
+	if err := e.parse(c.body, q); err != nil {
 		return nil, nil, nil, err
 	}
 	j = &job{question: Question{Path: "/v1/messages", Model: q.Model}, choices: 1, limit: q.MaxTokens, stop: q.Stops}

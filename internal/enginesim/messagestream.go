@@ -4,7 +4,6 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
-	"errors"
 )
 
 // anthropicMessage is one answer in Anthropic's shape: a thought, if the request asks for one, and a text or a call of a tool.
@@ -96,19 +95,25 @@ func (m *anthropicMessage) stopReason() string {
 
 // stream sends the message as Anthropic's events.
 func (m *anthropicMessage) stream() error {
-	out, err := m.wire.stream()
-	if err != nil {
-		return err
+	s := &anthropicStream{m, m.wire.stream()}
+	s.out.wait(m.run, 0)
+	s.send("message_start", fields{"message": s.head([]fields{}, 1)})
+	index := 0
+	if s.thought != "" {
+		s.think()
+		index++
 	}
-	s := &anthropicStream{m, out}
-	err = s.play()
-	if errors.Is(err, errInStream) {
-		err = out.raw("error", anthropicBody(faultError(statusOverloaded), ""))
+	s.answer(index)
+	if !s.fault.NoDone {
+		if s.choice.also != "" {
+			s.block(index+1, s.also(struct{}{}), func() { s.delta(index+1, "input_json_delta", "partial_json", s.choice.args) })
+		}
+		s.finish()
 	}
-	if err != nil {
-		return err
+	if s.out.failed() {
+		s.out.raw("error", anthropicBody(faultError(statusOverloaded), ""))
 	}
-	return out.end()
+	return s.out.finish()
 }
 
 type anthropicStream struct {
@@ -116,108 +121,58 @@ type anthropicStream struct {
 	out *sse
 }
 
-func (s *anthropicStream) send(kind string, f fields) error {
+func (s *anthropicStream) send(kind string, f fields) {
 	f["type"] = kind
-	return s.out.event(kind, f)
+	s.out.event(kind, f)
 }
 
-func (s *anthropicStream) play() error {
-	if err := s.run.wait(s.ctx, 0); err != nil {
-		return err
-	}
-	if err := s.send("message_start", fields{"message": s.head([]fields{}, 1)}); err != nil {
-		return err
-	}
-	index := 0
-	if s.thought != "" {
-		if err := s.think(); err != nil {
-			return err
-		}
-		index++
-	}
-	if err := s.answer(index); err != nil || s.fault.NoDone {
-		return err
-	}
-	if s.choice.also != "" {
-		if err := s.second(index + 1); err != nil {
-			return err
-		}
-	}
-	return s.finish()
+// block sends a block, whose fragments fill sends.
+func (s *anthropicStream) block(index int, empty fields, fill func()) {
+	s.send("content_block_start", fields{"index": index, "content_block": empty})
+	fill()
+	s.send("content_block_stop", fields{"index": index})
 }
 
 // delta sends a fragment of a block.
-func (s *anthropicStream) delta(index int, kind, name, text string) error {
-	return s.send("content_block_delta", fields{"index": index, "delta": fields{"type": kind, name: text}})
+func (s *anthropicStream) delta(index int, kind, name, text string) {
+	s.send("content_block_delta", fields{"index": index, "delta": fields{"type": kind, name: text}})
 }
 
 // think sends the thought.
-func (s *anthropicStream) think() error {
-	err := s.send("content_block_start", fields{"index": 0, "content_block": fields{"type": "thinking", "thinking": "", "signature": ""}})
-	for _, piece := range split(s.thought) {
-		if err == nil {
-			err = s.delta(0, "thinking_delta", "thinking", piece)
+func (s *anthropicStream) think() {
+	s.block(0, fields{"type": "thinking", "thinking": "", "signature": ""}, func() {
+		for _, piece := range split(s.thought) {
+			s.delta(0, "thinking_delta", "thinking", piece)
 		}
-	}
-	if err == nil {
-		err = s.delta(0, "signature_delta", "signature", s.signature())
-	}
-	if err != nil {
-		return err
-	}
-	return s.send("content_block_stop", fields{"index": 0})
+		s.delta(0, "signature_delta", "signature", s.signature())
+	})
 }
 
 // answer sends the text or the call, a token at a time.
-func (s *anthropicStream) answer(index int) error {
-	block, kind, name := fields{"type": "text", "text": ""}, "text_delta", "text"
+func (s *anthropicStream) answer(index int) {
+	empty, kind, name := fields{"type": "text", "text": ""}, "text_delta", "text"
 	if s.choice.tool != "" {
-		block, kind, name = s.use(struct{}{}), "input_json_delta", "partial_json"
+		empty, kind, name = s.use(struct{}{}), "input_json_delta", "partial_json"
 	}
-	if err := s.send("content_block_start", fields{"index": index, "content_block": block}); err != nil {
-		return err
-	}
-	if err := s.send("ping", fields{}); err != nil {
-		return err
-	}
-	for i, piece := range s.choice.pieces {
-		if err := s.run.wait(s.ctx, i+1); err != nil {
-			return err
+	s.block(index, empty, func() {
+		s.send("ping", fields{})
+		for i, piece := range s.choice.pieces {
+			s.out.wait(s.run, i+1)
+			s.delta(index, kind, name, piece)
 		}
-		if err := s.delta(index, kind, name, piece); err != nil {
-			return err
-		}
-	}
-	return s.send("content_block_stop", fields{"index": index})
-}
-
-// second sends the call of another tool.
-func (s *anthropicStream) second(index int) error {
-	if err := s.send("content_block_start", fields{"index": index, "content_block": s.also(struct{}{})}); err != nil {
-		return err
-	}
-	if err := s.delta(index, "input_json_delta", "partial_json", s.choice.args); err != nil {
-		return err
-	}
-	return s.send("content_block_stop", fields{"index": index})
+	})
 }
 
 // finish sends the stop reason and the usage.
-func (s *anthropicStream) finish() error {
-	times := 1
-	if s.fault.TwoFinish {
-		times = 2
-	}
-	for range times {
+func (s *anthropicStream) finish() {
+	for range s.fault.endings() {
 		f := fields{"delta": fields{"stop_reason": s.stopReason(), "stop_sequence": nullable(s.choice.stopped)}}
 		if !s.fault.NoUsage {
 			usage := s.usage(s.output())
 			delete(usage, "service_tier")
 			f["usage"] = usage
 		}
-		if err := s.send("message_delta", f); err != nil {
-			return err
-		}
+		s.send("message_delta", f)
 	}
-	return s.send("message_stop", fields{})
+	s.send("message_stop", fields{})
 }

@@ -10,8 +10,8 @@ type modelBody struct {
 // modelCreated is the time of creation of every model.
 const modelCreated = 1700000000
 
-// list is the shape of OpenAI's lists.
-type list[T any] struct {
+// listing is the shape of OpenAI's lists.
+type listing[T any] struct {
 	Object string `json:"object"`
 	Data   []T    `json:"data"`
 }
@@ -20,7 +20,7 @@ func (e *Engine) models(c *call) error {
 	if done, err := c.replaced(); done {
 		return err
 	}
-	out := list[modelBody]{Object: "list", Data: []modelBody{}}
+	out := listing[modelBody]{Object: "list", Data: []modelBody{}}
 	for _, name := range e.o.Models {
 		if name != AnyModel {
 			out.Data = append(out.Data, modelBody{name, "model", modelCreated, "enginesim"})

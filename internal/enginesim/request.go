@@ -28,8 +28,26 @@ func decode(body []byte, v any) error {
 	return badRequest("", "", "We could not parse the JSON body of your request: %s.", err)
 }
 
-// sampling is the fields that chat, completions and responses have in common.
+// request is the body of a request to a model.
+type request interface {
+	model() string
+	validate() error
+}
+
+// parse reads and checks the body of a request to a model.
+func (e *Engine) parse(body []byte, q request) error {
+	if err := decode(body, q); err != nil {
+		return err
+	}
+	if err := e.serves(q.model()); err != nil {
+		return err
+	}
+	return q.validate()
+}
+
+// sampling is the fields that requests for text have in common.
 type sampling struct {
+	Model            string             `json:"model"`
 	Temperature      *float64           `json:"temperature"`
 	TopP             *float64           `json:"top_p"`
 	PresencePenalty  *float64           `json:"presence_penalty"`
@@ -38,6 +56,8 @@ type sampling struct {
 	LogitBias        map[string]float64 `json:"logit_bias"`
 	CacheSalt        *string            `json:"cache_salt"`
 }
+
+func (s *sampling) model() string { return s.Model }
 
 func (s *sampling) validate() error {
 	checks := []struct {

@@ -12,7 +12,9 @@ type response struct {
 	run    *run
 	choice *choice
 	head   responseBody
-	keep   func(body []byte) // called once with the finished body
+
+	answers *answers      // keep it once it is finished
+	turns   []chatMessage // the conversation before it
 }
 
 type responseBody struct {

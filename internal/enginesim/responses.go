@@ -9,7 +9,6 @@ import (
 
 type responseRequest struct {
 	sampling
-	Model        string          `json:"model"`
 	Input        items           `json:"input"`
 	Instructions *string         `json:"instructions"`
 	Previous     *string         `json:"previous_response_id"`
@@ -92,7 +91,7 @@ func item(raw json.RawMessage) (chatMessage, error) {
 
 func (e *Engine) responses(c *call) error {
 	var q responseRequest
-	if err := decode(c.body, &q); err != nil {
+	if err := e.parse(c.body, &q); err != nil {
 		return err
 	}
 	turns, err := e.answers.conversation(&q)
@@ -110,7 +109,7 @@ func (e *Engine) responses(c *call) error {
 	defer r.end()
 	c.headers(r)
 	p := newResponse(c, &q, r)
-	p.keep = func(body []byte) { e.answers.keep(p, turns, body) }
+	p.answers, p.turns = e.answers, turns
 	if q.Stream {
 		return p.stream()
 	}
@@ -118,19 +117,13 @@ func (e *Engine) responses(c *call) error {
 		return err
 	}
 	body := marshal(p.finished())
-	p.keep(body)
+	p.answers.keep(p, body)
 	return c.whole(http.StatusOK, "application/json", body)
 }
 
 func (e *Engine) responseJob(q *responseRequest, turns []chatMessage) (*job, error) {
-	if err := e.serves(q.Model); err != nil {
-		return nil, err
-	}
-	if err := q.validate(); err != nil {
-		return nil, err
-	}
 	j := &job{question: Question{Path: "/v1/responses", Model: q.Model}, salt: q.salt(), choices: 1}
-	j.limit = or(q.MaxOutput, e.o.MaxOutput)
+	j.limit = or(q.MaxOutput, 0)
 	j.prompt = appendTokens(j.prompt, canonical(q.Tools))
 	if q.Instructions != nil {
 		system := chatMessage{Role: "system", Content: content{text: *q.Instructions}}

@@ -2,6 +2,7 @@ package enginesim
 
 import (
 	"net/http"
+	"slices"
 	"sync"
 )
 
@@ -34,7 +35,7 @@ func (s *answers) conversation(q *responseRequest) ([]chatMessage, error) {
 	if !ok {
 		return nil, badRequest("previous_response_id", "previous_response_not_found", "Previous response with id '%s' not found.", *q.Previous)
 	}
-	return append(before.turns[:len(before.turns):len(before.turns)], q.Input...), nil
+	return append(slices.Clip(before.turns), q.Input...), nil
 }
 
 // resolve replaces the names of items by the items.
@@ -55,7 +56,7 @@ func (s *answers) resolve(turns []chatMessage) error {
 }
 
 // keep stores an answer unless the request forbids it.
-func (s *answers) keep(p *response, turns []chatMessage, body []byte) {
+func (s *answers) keep(p *response, body []byte) {
 	if !or(p.q.Store, true) {
 		return
 	}
@@ -65,7 +66,7 @@ func (s *answers) keep(p *response, turns []chatMessage, body []byte) {
 	} else {
 		last.Content.text = p.choice.text()
 	}
-	turns = append(turns[:len(turns):len(turns)], last)
+	turns := append(slices.Clip(p.turns), last)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.items.put(p.itemID(), last)

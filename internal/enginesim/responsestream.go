@@ -1,7 +1,5 @@
 package enginesim
 
-import "errors"
-
 // fields are those of an event that its type needs beside type and sequence_number.
 type fields map[string]any
 
@@ -13,37 +11,23 @@ type responseStream struct {
 }
 
 func (p *response) stream() error {
-	out, err := p.wire.stream()
-	if err != nil {
-		return err
+	s := &responseStream{response: p, out: p.wire.stream()}
+	s.out.wait(p.run, 0)
+	s.open()
+	s.decode()
+	s.closeItem()
+	s.also()
+	s.finish()
+	if s.out.failed() {
+		s.fail()
 	}
-	s := &responseStream{response: p, out: out}
-	err = s.play()
-	if errors.Is(err, errInStream) {
-		err = s.fail()
-	}
-	if err != nil {
-		return err
-	}
-	return out.end()
+	return s.out.finish()
 }
 
-func (s *responseStream) play() error {
-	if err := s.run.wait(s.ctx, 0); err != nil {
-		return err
-	}
-	for _, act := range []func() error{s.open, s.decode, s.closeItem, s.also, s.finish} {
-		if err := act(); err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (s *responseStream) send(kind string, f fields) error {
+func (s *responseStream) send(kind string, f fields) {
 	f["type"], f["sequence_number"] = kind, s.next
 	s.next++
-	return s.out.event(kind, f)
+	s.out.event(kind, f)
 }
 
 // place adds the position of an event in the output; a function call has no parts.
@@ -64,27 +48,17 @@ func (s *responseStream) index() int {
 }
 
 // open announces the response, its item and the item's part.
-func (s *responseStream) open() error {
-	if err := s.send("response.created", fields{"response": &s.head}); err != nil {
-		return err
-	}
-	if err := s.send("response.in_progress", fields{"response": &s.head}); err != nil {
-		return err
-	}
+func (s *responseStream) open() {
+	s.send("response.created", fields{"response": &s.head})
+	s.send("response.in_progress", fields{"response": &s.head})
 	if s.q.thinks() {
-		for _, end := range []string{"added", "done"} {
-			if err := s.send("response.output_item."+end, fields{"output_index": 0, "item": s.thought()}); err != nil {
-				return err
-			}
-		}
+		s.send("response.output_item.added", fields{"output_index": 0, "item": s.thought()})
+		s.send("response.output_item.done", fields{"output_index": 0, "item": s.thought()})
 	}
-	if err := s.send("response.output_item.added", fields{"output_index": s.index(), "item": s.item("in_progress")}); err != nil {
-		return err
+	s.send("response.output_item.added", fields{"output_index": s.index(), "item": s.item("in_progress")})
+	if s.choice.tool == "" {
+		s.send("response.content_part.added", s.place(fields{"part": s.part("")}))
 	}
-	if s.choice.tool != "" {
-		return nil
-	}
-	return s.send("response.content_part.added", s.place(fields{"part": s.part("")}))
 }
 
 // family is the events with the text of an item: their name, and the field with the whole text at the end.
@@ -99,17 +73,12 @@ func (s *responseStream) family() (name, whole string) {
 }
 
 // decode sends one delta a token.
-func (s *responseStream) decode() error {
+func (s *responseStream) decode() {
 	name, _ := s.family()
 	for i, piece := range s.choice.pieces {
-		if err := s.run.wait(s.ctx, i+1); err != nil {
-			return err
-		}
-		if err := s.send(name+".delta", s.withLogprobs(s.place(fields{"delta": piece}))); err != nil {
-			return err
-		}
+		s.out.wait(s.run, i+1)
+		s.send(name+".delta", s.withLogprobs(s.place(fields{"delta": piece})))
 	}
-	return nil
 }
 
 // withLogprobs adds the empty list that events of plain text have.
@@ -121,68 +90,49 @@ func (s *responseStream) withLogprobs(f fields) fields {
 }
 
 // closeItem ends the text, its part and its item.
-func (s *responseStream) closeItem() error {
+func (s *responseStream) closeItem() {
 	name, whole := s.family()
 	text := s.choice.text()
-	if err := s.send(name+".done", s.withLogprobs(s.place(fields{whole: text}))); err != nil {
-		return err
-	}
+	s.send(name+".done", s.withLogprobs(s.place(fields{whole: text})))
 	if s.choice.tool == "" {
-		if err := s.send("response.content_part.done", s.place(fields{"part": s.part(text)})); err != nil {
-			return err
-		}
+		s.send("response.content_part.done", s.place(fields{"part": s.part(text)}))
 	}
-	return s.send("response.output_item.done", fields{"output_index": s.index(), "item": s.item(s.finished().Status)})
+	s.send("response.output_item.done", fields{"output_index": s.index(), "item": s.item(s.finished().Status)})
 }
 
 // also sends the call of another function.
-func (s *responseStream) also() error {
+func (s *responseStream) also() {
 	if s.choice.also == "" {
-		return nil
+		return
 	}
-	item, args := s.response.also("completed", s.choice.args), s.choice.args
-	for _, ev := range []struct {
-		kind string
-		fields
-	}{
-		{"output_item.added", fields{"item": s.response.also("in_progress", "")}},
-		{"function_call_arguments.delta", fields{"item_id": item.ID, "delta": args}},
-		{"function_call_arguments.done", fields{"item_id": item.ID, "arguments": args}},
-		{"output_item.done", fields{"item": item}},
-	} {
-		ev.fields["output_index"] = s.index() + 1
-		if err := s.send("response."+ev.kind, ev.fields); err != nil {
-			return err
-		}
-	}
-	return nil
+	at, item, args := s.index()+1, s.response.also("completed", s.choice.args), s.choice.args
+	s.send("response.output_item.added", fields{"output_index": at, "item": s.response.also("in_progress", "")})
+	s.send("response.function_call_arguments.delta", fields{"output_index": at, "item_id": item.ID, "delta": args})
+	s.send("response.function_call_arguments.done", fields{"output_index": at, "item_id": item.ID, "arguments": args})
+	s.send("response.output_item.done", fields{"output_index": at, "item": item})
 }
 
 // finish sends the terminal event with the whole response.
-func (s *responseStream) finish() error {
+func (s *responseStream) finish() {
+	if s.out.err != nil {
+		return
+	}
 	body := s.finished()
-	s.keep(marshal(body))
-	times := 1
-	switch {
-	case s.fault.NoDone:
-		times = 0
-	case s.fault.TwoFinish:
-		times = 2
+	s.answers.keep(s.response, marshal(body))
+	if s.fault.NoDone {
+		return
 	}
-	for range times {
-		if err := s.send("response."+body.Status, fields{"response": body}); err != nil {
-			return err
-		}
+	for range s.fault.endings() {
+		s.send("response."+body.Status, fields{"response": body})
 	}
-	return nil
 }
 
 // fail ends the stream with an error under status 200. The fault that caused it is cleared, so that it happens once.
-func (s *responseStream) fail() error {
+func (s *responseStream) fail() {
 	s.fault.ErrorEvent, s.fault.CutEvents = false, 0
 	e := faultError(500)
-	if err := s.send("error", fields{"code": e.Type, "message": e.Message, "param": nil}); err != nil || s.fault.NoDone {
-		return err
+	s.send("error", fields{"code": e.Type, "message": e.Message, "param": nil})
+	if !s.fault.NoDone {
+		s.send("response.failed", fields{"response": s.failed()})
 	}
-	return s.send("response.failed", fields{"response": s.failed()})
 }

@@ -1,11 +1,10 @@
 package enginesim
 
 import (
+	"cmp"
 	"context"
 	"strconv"
 	"time"
-
-	"reprise/policy"
 )
 
 // run is a job in progress: its blocks, its time, its tokens.
@@ -23,22 +22,16 @@ type run struct {
 
 // begin takes blocks for the prompt.
 func (e *Engine) begin(j *job, choices []choice) *run {
-	r := &run{e: e, chain: NewChain(j.salt), start: e.o.Now(), prompt: len(j.prompt), choices: choices}
+	r := &run{e: e, chain: NewChain(j.salt), start: time.Now(), prompt: len(j.prompt), choices: choices}
 	hashes := r.chain.Add(j.prompt)
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	r.blocks = e.blocks
-	e.begun++
-	r.lease, r.cached = r.blocks.Begin(hashes, r.prompt, policy.CategoryOf(0, j.turn()), r.tickLocked())
+	r.lease, r.cached = r.blocks.Begin(hashes, r.prompt)
 	e.publishLocked()
 	e.stats.PromptTokens += int64(r.prompt)
 	e.stats.CachedTokens += int64(r.cached)
 	return r
-}
-
-// tickLocked is the present time on the model's clock, which Options.Speed makes faster.
-func (r *run) tickLocked() policy.Tick {
-	return policy.Tick{Seq: r.e.begun, At: r.e.o.Now().Sub(r.e.started).Seconds() * r.e.o.Speed}
 }
 
 // end stores the blocks of the first choice, with which a conversation goes on, and releases all blocks.
@@ -50,9 +43,8 @@ func (r *run) end() {
 	hashes := r.chain.Add(tokens)
 	r.e.mu.Lock()
 	defer r.e.mu.Unlock()
-	now := r.tickLocked()
-	r.blocks.Grow(r.lease, hashes, r.chain.Partial(), now)
-	r.blocks.End(r.lease, now)
+	r.blocks.grow(r.lease, hashes, r.chain.partial())
+	r.blocks.End(r.lease)
 	r.e.publishLocked()
 	for _, c := range r.choices {
 		r.e.stats.OutputTokens += int64(min(r.made, len(c.pieces)))
@@ -83,28 +75,19 @@ func (r *run) wait(ctx context.Context, n int) error {
 	if ctx.Err() != nil {
 		return errGone
 	}
-	due := r.start.Add(clock(r.prompt-r.cached, o.Prefill*o.Speed) + clock(n, o.Decode*o.Speed))
-	if o.Prefill > 0 || o.Decode > 0 {
-		if d := due.Sub(o.Now()); d > 0 {
-			if err := o.Sleep(ctx, d); err != nil {
-				return errGone
-			}
+	due := r.start.Add(clock(r.prompt-r.cached, o.Prefill) + clock(n, o.Decode))
+	if o.paced() {
+		if d := time.Until(due); d > 0 && o.Sleep(ctx, d) != nil {
+			return errGone
 		}
 	}
 	r.made = n
 	return nil
 }
 
-// modelled is the time of the run at speed 1, whether or not wait waits for it.
+// modelled is the time of the run, whether or not wait waits for it.
 func (r *run) modelled() time.Duration {
-	prefill, decode := r.e.o.Prefill, r.e.o.Decode
-	if prefill == 0 {
-		prefill = NominalPrefill
-	}
-	if decode == 0 {
-		decode = NominalDecode
-	}
-	return clock(r.prompt-r.cached, prefill) + clock(r.steps(), decode)
+	return clock(r.prompt-r.cached, cmp.Or(r.e.o.Prefill, nominalPrefill)) + clock(r.steps(), cmp.Or(r.e.o.Decode, nominalDecode))
 }
 
 // clock is the time of n tokens at a rate; 0 at rate 0.
@@ -120,7 +103,7 @@ func (c *call) headers(r *run) {
 	h := c.Header()
 	h.Set("Openai-Processing-Ms", strconv.FormatInt(r.modelled().Milliseconds(), 10))
 	h.Set("Openai-Version", "2020-10-01")
-	c.paced = r.e.o.Prefill > 0 || r.e.o.Decode > 0
+	c.paced = r.e.o.paced()
 }
 
 // usage is the usage that chat and completions report.

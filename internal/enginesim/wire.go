@@ -148,66 +148,65 @@ func (w *wire) cut() error {
 	return errCut
 }
 
-// sse writes the events of a stream.
+// sse writes the events of a stream. After its first error it writes nothing.
 type sse struct {
 	*wire
 	events int
 	eol    string
 	buf    []byte // of one event
+	err    error
 }
 
 // stream sends the headers of an event stream. Events are flushed one by one only if there is time between them.
-func (w *wire) stream() (*sse, error) {
+func (w *wire) stream() *sse {
 	w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	s := &sse{wire: w, eol: "\n"}
 	if w.fault.CRLF {
 		s.eol = "\r\n"
 	}
-	return s, w.begin(http.StatusOK)
+	s.err = w.begin(http.StatusOK)
+	return s
 }
 
-// event sends v under a name, which may be empty.
-func (s *sse) event(name string, v any) error {
-	data, err := json.Marshal(v)
-	if err != nil {
-		return err
+// wait returns when n tokens of each choice of r are made; see run.wait.
+func (s *sse) wait(r *run, n int) {
+	if s.err == nil {
+		s.err = r.wait(s.ctx, n)
 	}
-	return s.data(name, data)
 }
 
-// data sends one event with its fault.
-func (s *sse) data(name string, data []byte) error {
+// event sends v under a name, which may be empty, with the fault of the stream.
+func (s *sse) event(name string, v any) {
+	data, err := json.Marshal(v)
+	if s.err == nil {
+		s.err = err
+	}
+	if s.err != nil {
+		return
+	}
 	s.events++
-	if s.events == 2 {
-		if err := s.disturb(); err != nil {
-			return err
-		}
+	if s.events == 2 && s.fault.Malformed {
+		s.raw("", []byte(`{"id":"chatcmpl-sim","object":`))
 	}
 	if s.fault.HugeEvent > 0 && s.events == 1 {
 		data = pad(data, s.fault.HugeEvent)
 	}
-	if err := s.raw(name, data); err != nil {
-		return err
-	}
+	s.raw(name, data)
 	switch {
+	case s.err != nil:
 	case s.fault.ErrorEvent && s.events >= max(s.fault.CutEvents, 2):
-		return errInStream
+		s.err = errInStream
 	case s.fault.CutEvents > 0 && s.events >= s.fault.CutEvents:
-		return s.cut()
+		s.err = s.cut()
 	}
-	return nil
 }
 
-// disturb puts data that is not JSON between the first two events.
-func (s *sse) disturb() error {
-	if s.fault.Malformed {
-		return s.raw("", []byte(`{"id":"chatcmpl-sim","object":`))
+// raw sends data as it is.
+func (s *sse) raw(name string, data []byte) {
+	if s.err != nil {
+		return
 	}
-	return nil
-}
-
-func (s *sse) raw(name string, data []byte) error {
 	b := s.buf[:0]
 	if s.fault.Comments {
 		b = append(b, ": keep-alive"+s.eol+s.eol...)
@@ -218,15 +217,32 @@ func (s *sse) raw(name string, data []byte) error {
 	b = append(b, "data: "...)
 	b = append(b, data...)
 	s.buf = append(b, s.eol+s.eol...)
-	return s.send(s.buf)
+	s.err = s.send(s.buf)
 }
 
-// done ends a stream of chat chunks.
+// failed reports whether the stream is to report an error under status 200, and lets it go on.
+func (s *sse) failed() bool {
+	if s.err != errInStream {
+		return false
+	}
+	s.err = nil
+	return true
+}
+
+// done ends a stream of chat chunks, and finish any stream.
 func (s *sse) done() error {
+	if s.failed() {
+		s.raw("", faultError(http.StatusInternalServerError).body())
+	}
 	if !s.fault.NoDone {
-		if err := s.raw("", []byte("[DONE]")); err != nil {
-			return err
-		}
+		s.raw("", []byte("[DONE]"))
+	}
+	return s.finish()
+}
+
+func (s *sse) finish() error {
+	if s.err != nil {
+		return s.err
 	}
 	return s.end()
 }

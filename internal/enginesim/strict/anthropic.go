@@ -12,7 +12,7 @@ const anthropicFields = `model messages max_tokens system tools tool_choice temp
 
 // anthropic is Anthropic's API. Its endpoint for OpenAI's clients ignores what it does not have.
 func anthropic(r *Request) {
-	if !r.generates() || !r.is("messages") {
+	if !r.is("messages") {
 		return
 	}
 	refuse := func(message string) {
@@ -73,4 +73,18 @@ func anthropicBlocks(fields map[string]json.RawMessage) (all []map[string]json.R
 		}
 	}
 	return append(all, blocks(fields["messages"])...)
+}
+
+// Minimum is how many tokens the shortest prefix has that Anthropic keeps for a model. A shorter one is not kept, and nothing reports it.
+func Minimum(model string) int {
+	for _, m := range []struct {
+		model  string
+		tokens int
+	}{{"claude-opus-4-5", 4096}, {"claude-opus-4-6", 4096}, {"claude-haiku-4-5", 4096}, {"claude-opus-4-7", 2048}, {"claude-3-haiku", 2048},
+		{"claude-3-5-haiku", 2048}, {"claude-opus-5", 512}, {"claude-fable-5", 512}, {"claude-mythos-5", 512}} {
+		if strings.HasPrefix(model, m.model) {
+			return m.tokens
+		}
+	}
+	return 1024
 }

@@ -25,17 +25,8 @@ const vLLMError = `{"error":{"message":%s,"type":"BadRequestError","param":null,
 
 // vLLM ignores unknown fields and writes one warning for all of them.
 func vLLM(r *Request) {
-	if !r.generates() {
-		return
-	}
-	own := "cache_salt priority session_id kv_transfer_params vllm_xargs request_id " + samplingFields
-	switch {
-	case r.is("chat/completions"):
-		r.result.Warned = r.unknown(without(chatFields, "prompt_cache_key prompt_cache_retention prompt_cache_options"), own)
-	case r.is("completions"):
-		r.result.Warned = r.unknown(completionFields, own)
-	case r.is("responses"):
-		r.result.Warned = r.unknown(without(responseFields, "prompt_cache_key prompt_cache_retention prompt_cache_options"), own)
+	if !r.is("messages") {
+		r.result.Warned = r.foreign(cacheFields, "cache_salt priority session_id kv_transfer_params vllm_xargs request_id "+samplingFields)
 	}
 	r.result.Ignored = r.result.Warned
 	r.salt(vLLMError)
@@ -57,52 +48,39 @@ func without(list, others string) string {
 
 // sgLang ignores unknown fields.
 func sgLang(r *Request) {
-	if r.generates() {
-		for _, name := range []string{"cache_salt", "extra_key"} {
-			if _, ok := r.text(name, 0, 1<<20); !ok && !isList(r.fields[name]) {
-				r.refuse(http.StatusUnprocessableEntity, `{"detail":[{"type":"string_type","loc":["body",%s],"msg":"Input should be a valid string"}]}`, name)
-			}
+	for _, name := range []string{"cache_salt", "extra_key"} {
+		if _, ok := r.text(name, 0, 1<<20); !ok && !isList(r.fields[name]) {
+			r.refuse(http.StatusUnprocessableEntity, `{"detail":[{"type":"string_type","loc":["body",%s],"msg":"Input should be a valid string"}]}`, name)
 		}
 	}
 }
 
 func isList(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '[' }
 
-// smgHeaders are the headers that SMG forwards.
-var smgHeaders = []string{"Authorization", "X-Request-Id", "X-Correlation-Id", "Traceparent", "Tracestate", "X-Smg-Routing-Key", "Content-Type", "Content-Length"}
-
-// smgReads are headers that SMG reads itself, beside those.
-var smgReads = []string{"X-Smg-Target-Worker", "X-Smg-Tenant-Id", "X-Smg-Priority"}
-
-// smg forwards a few headers, and all members of the body.
-func smg(r *Request) {
+// smgHeaders drops the headers that SMG neither forwards nor reads itself. It forwards all members of the body.
+func smgHeaders(r *Request) {
+	kept := []string{"Authorization", "X-Request-Id", "X-Correlation-Id", "Traceparent", "Tracestate", "X-Smg-Routing-Key", "Content-Type", "Content-Length",
+		"X-Smg-Target-Worker", "X-Smg-Tenant-Id", "X-Smg-Priority"}
 	for name := range r.Header {
-		if !slices.Contains(smgHeaders, name) && !slices.Contains(smgReads, name) && !strings.HasPrefix(name, "X-Request-Id-") {
+		if !slices.Contains(kept, name) && !strings.HasPrefix(name, "X-Request-Id-") {
 			r.result.Dropped = append(r.result.Dropped, name)
 		}
 	}
-	sgLang(r)
 }
 
 const trtError = `{"object":"error","message":%s,"type":"BadRequestError","param":null,"code":400}`
 
 // trtLLM refuses unknown fields.
 func trtLLM(r *Request) {
-	if !r.generates() {
+	if r.is("messages") {
+		r.refuse(http.StatusNotFound, `{"detail":"Not Found"}`)
 		return
 	}
 	own := "cache_salt priority conversation_params agent_hierarchy disaggregated_params lora_request " + samplingFields
-	var names []string
-	switch plain := without(chatFields, "prompt_cache_key prompt_cache_retention prompt_cache_options safety_identifier verbosity web_search_options"); {
-	case r.is("chat/completions"):
-		names = r.unknown(plain, own)
-	case r.is("completions"):
-		names = r.unknown(completionFields, own)
-	case r.is("responses"):
-		names = r.unknown(without(responseFields, "prompt_cache_key prompt_cache_retention prompt_cache_options safety_identifier conversation context_management"))
-	default:
-		r.refuse(http.StatusNotFound, `{"detail":"Not Found"}`)
+	if r.is("responses") {
+		own = ""
 	}
+	names := r.foreign(cacheFields+"safety_identifier verbosity web_search_options conversation context_management", own)
 	for _, name := range names {
 		r.refuse(http.StatusBadRequest, trtError, "[{'type': 'extra_forbidden', 'loc': ('body', '"+name+"'), 'msg': 'Extra inputs are not permitted'}]")
 	}
@@ -117,35 +95,24 @@ func trtLLM(r *Request) {
 
 // dynamo refuses unknown fields, all in one message.
 func dynamo(r *Request) {
-	const passed = "cache_salt stop_token_ids detokenize allowed_token_ids bad_words_token_ids nvext min_tokens ignore_eos top_k min_p repetition_penalty " +
+	own := "cache_salt stop_token_ids detokenize allowed_token_ids bad_words_token_ids nvext min_tokens ignore_eos top_k min_p repetition_penalty " +
 		"include_stop_str_in_output chat_template_args chat_template_kwargs"
-	if !r.generates() {
-		return
-	}
-	known := without(chatFields, "prompt_cache_key prompt_cache_retention prompt_cache_options")
-	switch {
-	case r.is("completions"):
-		known = completionFields
-	case r.is("responses"):
-		known = without(responseFields, "prompt_cache_key prompt_cache_retention prompt_cache_options")
-	}
-	names := r.unknown(known, passed)
 	if r.is("responses") {
-		names = r.unknown(known, "nvext")
+		own = "nvext"
 	}
+	names := r.foreign(cacheFields, own)
 	if len(names) > 0 {
 		r.refuse(http.StatusBadRequest, `{"message":%s,"type":"Bad Request","code":400}`, "Validation: Unsupported parameter(s): "+strings.Join(names, ", "))
 	}
 	r.salt(`{"message":%s,"type":"Bad Request","code":400}`)
 }
 
-// aiBrix reads x-session-id as the address of a pod.
-func aiBrix(r *Request) {
+// podSession reads x-session-id as the address of a pod, as AIBrix does before vLLM gets the request.
+func podSession(r *Request) {
 	if id := r.Header.Get("X-Session-Id"); id != "" {
 		pod, err := base64.StdEncoding.DecodeString(id)
 		if _, _, split := net.SplitHostPort(string(pod)); err != nil || split != nil {
 			r.refuse(http.StatusBadRequest, `{"error":{"message":"x-session-id is no address of a pod","type":"invalid_request_error"}}`)
 		}
 	}
-	vLLM(r)
 }

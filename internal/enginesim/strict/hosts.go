@@ -9,20 +9,16 @@ import (
 // openAI is OpenAI's API, and Azure's.
 func openAI(r *Request) {
 	const wrong = `{"error":{"message":%s,"type":"invalid_request_error","param":null,"code":null}}`
-	if !r.generates() {
-		return
-	}
 	refuse := func(message string) { r.refuse(http.StatusBadRequest, wrong, message) }
-	fields := map[bool]string{true: chatFields, false: completionFields}[r.is("chat/completions")]
 	switch {
 	case r.is("responses"):
-		for _, name := range r.unknown(responseFields) {
+		for _, name := range r.foreign("", "") {
 			r.refuse(http.StatusBadRequest, `{"error":{"message":%s,"type":"invalid_request_error","param":%s,"code":"unknown_parameter"}}`, "Unknown parameter: '"+name+"'.", name)
 		}
 	case r.is("messages"):
 		r.refuse(http.StatusNotFound, wrong, "Invalid URL (POST "+r.Path+")")
 	default:
-		for _, name := range r.unknown(fields) {
+		for _, name := range r.foreign("", "") {
 			refuse("Unrecognized request argument supplied: " + name)
 		}
 	}
@@ -113,9 +109,6 @@ func blocks(list json.RawMessage) (all []map[string]json.RawMessage) {
 
 // xAI ignores prompt_cache_key in chats, and does not take stream_options.
 func xAI(r *Request) {
-	if !r.generates() {
-		return
-	}
 	if r.has("stream_options") {
 		r.refuse(http.StatusBadRequest, `{"code":"Client specified an invalid argument","error":%s}`, "Argument not supported: stream_options")
 	}
@@ -126,18 +119,15 @@ func xAI(r *Request) {
 
 // fireworks refuses unknown fields.
 func fireworks(r *Request) {
-	if !r.generates() {
-		return
-	}
 	const refusal = `{"error":{"object":"error","type":"invalid_request_error","code":"invalid_request_error","message":%s}}`
+	dropped := "prompt_cache_retention prompt_cache_options web_search_options "
 	own := "prompt_cache_isolation_key prompt_cache_max_len context_length_exceeded_behavior raw_output perf_metrics_in_response reasoning_history " + samplingFields
-	known := without(chatFields, "prompt_cache_retention prompt_cache_options web_search_options")
-	if r.is("completions") {
-		known = completionFields + " prompt_cache_key"
-	} else if r.is("responses") {
-		known = without(responseFields, "prompt_cache_key prompt_cache_retention prompt_cache_options")
+	if r.is("responses") {
+		dropped += "prompt_cache_key"
+	} else {
+		own += " prompt_cache_key"
 	}
-	for _, name := range r.unknown(known, own) {
+	for _, name := range r.foreign(dropped, own) {
 		r.refuse(http.StatusBadRequest, refusal, "Extra inputs are not permitted, field: '"+name+"'")
 	}
 }
@@ -146,9 +136,6 @@ func fireworks(r *Request) {
 func mistral(r *Request) {
 	const known = `model messages temperature top_p max_tokens stream stop random_seed metadata response_format tools tool_choice presence_penalty
 		frequency_penalty n prediction parallel_tool_calls prompt_mode reasoning_effort guardrails safe_prompt prompt_cache_key`
-	if !r.generates() {
-		return
-	}
 	names := r.unknown(known)
 	if !r.is("chat/completions") {
 		names = r.unknown(completionFields, responseFields)

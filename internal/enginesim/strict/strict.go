@@ -33,22 +33,25 @@ type Result struct {
 }
 
 // Upstream is one kind of upstream.
-type Upstream struct{ check func(*Request) }
+type Upstream struct{ name string }
+
+// checks are what a kind of upstream looks at. Fields are looked at in requests for an answer of a model alone.
+type checks struct{ headers, fields func(*Request) }
 
 // upstreams are the kinds, by their name as a dialect, and opencode, which has none.
-var upstreams = map[string]Upstream{
-	"generic": {lenient}, "plain": {lenient}, "llamacpp": {lenient}, "sglang": {sgLang}, "vllm": {vLLM}, "smg": {smg}, "trtllm": {trtLLM}, "dynamo": {dynamo},
-	"llm-d": {vLLM}, "aibrix": {aiBrix}, "production-stack": {vLLM}, "openai": {openAI}, "azure-openai": {openAI}, "anthropic": {anthropic},
-	"xai": {xAI}, "fireworks": {fireworks}, "mistral": {mistral}, "opencode": {openCode},
+var upstreams = map[string]checks{
+	"generic": {}, "plain": {}, "llamacpp": {}, "sglang": {fields: sgLang}, "vllm": {fields: vLLM}, "smg": {smgHeaders, sgLang}, "trtllm": {fields: trtLLM},
+	"dynamo": {fields: dynamo}, "llm-d": {fields: vLLM}, "aibrix": {podSession, vLLM}, "production-stack": {fields: vLLM}, "openai": {fields: openAI},
+	"azure-openai": {fields: openAI}, "anthropic": {fields: anthropic}, "xai": {fields: xAI}, "fireworks": {fields: fireworks},
+	"mistral": {fields: mistral}, "opencode": {headers: openCode},
 }
 
 // New returns the kind called name.
 func New(name string) (Upstream, error) {
-	u, ok := upstreams[name]
-	if !ok {
-		return u, fmt.Errorf("upstream %q is not one of %s", name, strings.Join(slices.Sorted(maps.Keys(upstreams)), ", "))
+	if _, ok := upstreams[name]; !ok {
+		return Upstream{}, fmt.Errorf("upstream %q is not one of %s", name, strings.Join(slices.Sorted(maps.Keys(upstreams)), ", "))
 	}
-	return u, nil
+	return Upstream{name}, nil
 }
 
 // Check returns what the upstream makes of r. A body that is no object is not looked at.
@@ -57,7 +60,13 @@ func (u Upstream) Check(r Request) Result {
 	if json.Unmarshal(r.Body, &r.fields) == nil {
 		_ = json.Unmarshal(r.fields["model"], &r.model)
 	}
-	u.check(&r)
+	of := upstreams[u.name]
+	if of.headers != nil {
+		of.headers(&r)
+	}
+	if of.fields != nil && r.generates() {
+		of.fields(&r)
+	}
 	return *r.result
 }
 
@@ -125,8 +134,20 @@ func (r *Request) has(name string) bool {
 // isTrue reports whether a member is true.
 func (r *Request) isTrue(name string) bool { return string(r.fields[name]) == "true" }
 
-// lenient accepts everything.
-func lenient(*Request) {}
+// foreign are the members that the request's endpoint does not have: neither in OpenAI's specification, less those in dropped, nor among own.
+func (r *Request) foreign(dropped, own string) []string {
+	fields := chatFields
+	switch {
+	case r.is("responses"):
+		fields = responseFields
+	case r.is("completions"):
+		fields = completionFields
+	}
+	return r.unknown(without(fields, dropped), own)
+}
+
+// cacheFields are the members that say how a prefix is cached, of OpenAI.
+const cacheFields = "prompt_cache_key prompt_cache_retention prompt_cache_options "
 
 // The members that requests of OpenAI's endpoints have, from its specification of 2026.
 const (

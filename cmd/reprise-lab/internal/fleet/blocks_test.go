@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"reprise/internal/enginesim"
-	"reprise/policy"
 )
 
 // TestPoolAgainstEnginesim plays random sequences that share beginnings and overlap in time through both users of the block cache. The tests
@@ -15,10 +14,7 @@ func TestPoolAgainstEnginesim(t *testing.T) {
 		random := rand.New(rand.NewPCG(seed, 1))
 		blocks := 4 + int(seed)*5
 		fast := newPool(blocks)
-		other, err := enginesim.NewBlocks(blocks, enginesim.DefaultPolicy)
-		if err != nil {
-			t.Fatal(err)
-		}
+		other := enginesim.NewBlocks(blocks)
 		type run struct {
 			fast  lease
 			other *enginesim.Lease
@@ -29,7 +25,7 @@ func TestPoolAgainstEnginesim(t *testing.T) {
 			if random.IntN(2) == 0 && len(running) > 0 {
 				i := random.IntN(len(running))
 				fast.release(running[i].fast)
-				other.End(running[i].other, policy.Tick{})
+				other.End(running[i].other)
 				running = append(running[:i], running[i+1:]...)
 				continue
 			}
@@ -43,7 +39,7 @@ func TestPoolAgainstEnginesim(t *testing.T) {
 			for i := known; i < len(hashes); i++ {
 				fast.fill(&mine, hashes[i])
 			}
-			theirs, cached := other.Begin(enginesim.NewChain("").Add(tokens), len(tokens), 0, policy.Tick{})
+			theirs, cached := other.Begin(enginesim.NewChain("").Add(tokens), len(tokens))
 			if cached != min(known, len(hashes)-1)*enginesim.BlockTokens {
 				t.Fatalf("seed %d, step %d: %d blocks found, and %d tokens in enginesim", seed, step, known, cached)
 			}
