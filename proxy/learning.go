@@ -49,6 +49,7 @@ func newLearner(s *Server) *learn.Learner {
 		},
 		Learn: func(r *cache.Request, f *cache.Finding, outcome evidence.Outcome, from evidence.Source) {
 			s.cache.Compared(r, f, outcome, from)
+			s.observers.Ended(&observe.Outcome{Request: r, Compared: outcome})
 		},
 		Hold:    func(n int64) (bool, func()) { return account.Reserve(n), func() { account.Release(n) } },
 		Suspect: func(r *learn.Reviewed) func() { return s.cache.Suspect(pairOf(r)) },

@@ -136,12 +136,10 @@ type Options struct {
 	Explain    bool   // allow explain without the admin token
 	LogPrompts bool   // prompts may appear in the log
 
-	Observers []observe.Observer // read the outcome of every request beside those of the server
-	Readers   []cache.Reader     // read every change of the cache, in order
-	// Passed gets each request that the policy sees, as in cache.Options; nil: none.
-	Passed func(*cache.Passed)
-	// Judged gets the answers that some settings would serve, as in cache.Options; nil: none.
-	Judged func(*cache.Judged)
+	// Observers read the outcome of every request beside those of the server. Where there are some, the cache notes for them what the policy
+	// has seen of a request, and what other settings would serve.
+	Observers []observe.Observer
+	Readers   []cache.Reader // read every change of the cache, in order
 
 	// Remote and Log connect the cache with a store that several processes share, as in cache.Options. nil: Store belongs to this process
 	// alone. After a purge of another process the caller calls Purged.
@@ -344,7 +342,7 @@ func (o *Options) cache(s *Server) cache.Options {
 		judge = func(rates *evidence.Rates) cache.Judge { return &reuse.Judge{Words: words, Rates: rates} }
 	}
 	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.rules().Compares(),
-		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: judge, Draw: o.Draw, Evidence: o.Evidence, Learned: o.Learned, Readers: o.Readers, Passed: o.Passed, Judged: o.Judged,
+		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: judge, Draw: o.Draw, Evidence: o.Evidence, Learned: o.Learned, Readers: o.Readers, Studied: len(o.Observers) > 0,
 		Found:  func(e *store.Entry, asks uint64) { foundElsewhere(s, e, asks) },
 		Remote: o.Remote, Log: o.Log, Ceiling: o.Ceiling, Now: o.Now}
 }

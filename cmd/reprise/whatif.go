@@ -18,7 +18,7 @@ func (s *service) beginStudy(cfg *config.Config, o *proxy.Options) {
 		window.Rows = int(min(cfg.MemoryLimit/whatIfShare/whatif.RowBytes, whatif.DefaultRows))
 	}
 	w, pairs := whatif.New(window), whatif.NewPairs()
-	o.Passed, o.Judged = w.Pass, pairs.Judge
+	o.Observers = append(o.Observers, w, pairs)
 	s.study = whatif.NewStudy(w, pairs, whatif.Cache{Policy: withShortcuts(cfg), Capacity: capacity(cfg)})
 }
 

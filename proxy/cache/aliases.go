@@ -26,11 +26,10 @@ type aliases struct {
 	recent  recent
 	wrong   pairs
 	origins origins
-	judged  func(*Judged) // Options.Judged
 }
 
 func newAliases(o *Options, l *learner, in *state) *aliases {
-	return &aliases{learner: l, in: in, gate: o.Thresholds.Hit, judged: o.Judged, recent: newRecent(), wrong: newPairs(),
+	return &aliases{learner: l, in: in, gate: o.Thresholds.Hit, recent: newRecent(), wrong: newPairs(),
 		origins: origins{all: map[store.Key]store.Key{}}}
 }
 
@@ -100,9 +99,6 @@ func (a *aliases) Compared(r *Request, f *Finding, result evidence.Outcome, from
 		a.wrong.add(f.Verdict.Case.Tenant, r.Key, e.Key)
 	}
 	a.Learn(evidence.Sample{Case: f.Verdict.Case, Outcome: result, Source: from})
-	if a.judged != nil {
-		a.judged(&Judged{Seq: r.At.Seq, Outcome: result})
-	}
 }
 
 // kept notes that e, the upstream's answer to r, is in the words of the stored one with which it is to be compared, and whose prompt has the

@@ -63,12 +63,8 @@ type Options struct {
 	// Readers get every event, with the request that caused it, in the order in which the cache changed. They must not block and
 	// must not call the cache.
 	Readers []Reader
-	// Passed is called with each request of this cache that the policy sees, in the order in which it sees them; the rules of Readers hold.
-	// It costs less than a reader: uses keep their batches. nil: none.
-	Passed func(*Passed)
-	// Judged is called with the answer that decided on a request compared by meaning, where some settings would serve it, and again when that
-	// was compared with the upstream's. It must not block and must not call the cache. nil: none.
-	Judged func(*Judged)
+	// Studied: Request.Passed, Finding.Passed and Finding.Judged are set, for a study of what other settings would do.
+	Studied bool
 
 	// Remote has the answers where the store is open with Outside. Log then gets every event, in the same order as the readers and before
 	// them, always without a Cause: uses keep their batches and cost no more. The same rules hold for it.
@@ -126,7 +122,7 @@ func New(o Options) (*Cache, error) {
 	}
 	c.aliases = newAliases(&o, newLearner(&o), &c.state)
 	c.turns = turns{o.Store, c.aliases}
-	c.passing = passing{c.turns, o.Passed}
+	c.studied = o.Studied
 	if o.Meaning && o.Judge != nil {
 		c.forms = newForms(o.Store)
 		c.forms.found = o.Found

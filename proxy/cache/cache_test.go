@@ -67,6 +67,7 @@ type rig struct {
 	embedder *plane
 	time     atomic.Pointer[time.Time] // the store reads it while it writes
 	faults   []string
+	last     *Finding
 }
 
 func (r *rig) now() time.Time { return *r.time.Load() }
@@ -159,6 +160,7 @@ func (r *rig) ask(q *Request) (how string, id policy.ID) {
 func (r *rig) find(ctx context.Context, q *Request) *Finding {
 	f, err := r.Find(ctx, q)
 	r.note(err)
+	r.last = f
 	return f
 }
 

@@ -27,7 +27,7 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 	c.trySettle() // describe looks at what was used last
 	err = guard("store", func() error {
 		c.describe(r, f, e)
-		by, passed := c.cause(r, e.Parent), c.passing.of(r, e, e.Parent)
+		by, passed := c.cause(r, e.Parent), c.passed(r, e, e.Parent)
 		c.lock()
 		defer c.mu.Unlock()
 		if r.Epoch != c.epoch.Load() {
@@ -51,7 +51,7 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 		}
 		c.back = r.back != 0
 		defer func() { c.back = false }()
-		if id, reason, err = c.keepLocked(e, topic, by, &passed); c.back && id != 0 {
+		if id, reason, err = c.keepLocked(e, r.At, topic, by, f, passed); c.back && id != 0 {
 			c.moved.add(r.back, id)
 		}
 		return err
@@ -94,7 +94,8 @@ func (c *Cache) describe(r *Request, f *Finding, e *store.Entry) {
 func (c *Cache) Touch(r *Request, e *store.Entry, vector []float32) (full bool) {
 	compared := c.opt.Meaning && (r.Prompt != "" || r.Vector != nil)
 	u := use{id: e.ID, parent: c.turns.parent(r), at: r.At, compared: compared, detect: compared && !r.NoDetect}
-	u.passed = c.passing.of(r, e, u.parent)
+	r.Passed = c.passed(r, e, u.parent)
+	r.Passed.Hit = true
 	if len(c.readers) > 0 { // which read soon
 		u.read = &readUse{r, e, vector}
 	}

@@ -10,13 +10,13 @@ import (
 // Judged is a stored answer on which other settings could decide otherwise than those in force: no veto and no difference that is not listed
 // keeps it from another prompt, but a gate or an error rate may.
 type Judged struct {
-	Seq  int64 // number of the request; with an Outcome that of one before, and nothing else is set
+	Seq  int64 // number of the request
 	Case evidence.Case
 	Same bool // the prompts are the same
 	Form bool // the prompts have equal forms: no gate counts
 	// Weight is how many requests it represents: only some look below the gate.
 	Weight  int
-	Outcome evidence.Outcome // of the comparison with the upstream's answer
+	Outcome evidence.Outcome // of the comparison with the upstream's answer, which whoever keeps it adds
 }
 
 const (
@@ -28,7 +28,7 @@ const (
 
 // looksBelow is the least similarity of what is noted of the request, 0 where that is the gate.
 func (s *search) looksBelow() float64 {
-	if s.opt.Judged == nil || s.r.At.Seq%belowShare != 0 {
+	if !s.opt.Studied || s.r.At.Seq%belowShare != 0 {
 		return 0
 	}
 	return s.opt.gate(s.r) - BelowGate
@@ -37,7 +37,7 @@ func (s *search) looksBelow() float64 {
 // below notes the nearest answer below the gate where nothing above it may serve.
 func (s *search) below() {
 	near := s.f.Route.Nearest
-	if s.looksBelow() == 0 || s.judged != nil || s.f.Hit != nil || near.ID == 0 || near.Score >= s.opt.gate(s.r) {
+	if s.looksBelow() == 0 || s.f.Judged != nil || s.f.Hit != nil || near.ID == 0 || near.Score >= s.opt.gate(s.r) {
 		return
 	}
 	e, ok := s.store.Get(policy.ID(near.ID))
@@ -51,16 +51,9 @@ func (s *search) below() {
 
 // note keeps a verdict on an answer, unless it cannot be served whatever the settings. One that decides replaces those before.
 func (s *search) note(e *store.Entry, v *reuse.Verdict, similarity float64, weight int) {
-	if s.opt.Judged == nil || v.P == 0 || s.judged != nil && v.Decision == reuse.Miss {
+	if !s.opt.Studied || v.P == 0 || s.f.Judged != nil && v.Decision == reuse.Miss {
 		return
 	}
-	s.judged = &Judged{Seq: s.r.At.Seq, Case: v.Case, Same: e.Prompt == s.r.Prompt, Form: basisOf(v, e.Prompt, s.r.Prompt) == ByForm, Weight: weight}
-	s.judged.Case.Similarity = similarity
-}
-
-// report passes on what was noted.
-func (s *search) report() {
-	if s.judged != nil {
-		s.opt.Judged(s.judged)
-	}
+	s.f.Judged = &Judged{Seq: s.r.At.Seq, Case: v.Case, Same: e.Prompt == s.r.Prompt, Form: basisOf(v, e.Prompt, s.r.Prompt) == ByForm, Weight: weight}
+	s.f.Judged.Case.Similarity = similarity
 }

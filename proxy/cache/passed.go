@@ -6,7 +6,7 @@ import (
 )
 
 // Passed is a request as the policy saw it: one that an entry answered, or whose answer was given to the store, whether or not the policy
-// has kept it.
+// has kept it. The zero value is none.
 type Passed struct {
 	Who    uint64         // the identity of the entry: store.Key.Short of its key
 	Parent uint64         // the identity that it depends on, as Cause.ParentKey; 0: none
@@ -20,43 +20,24 @@ type Passed struct {
 	Renewed bool
 }
 
-// passing passes requests on.
-type passing struct {
-	turns turns
-	to    func(*Passed) // nil: none is passed on
-}
-
-// of is a request of r that e answers, or answered before.
-func (s passing) of(r *Request, e *store.Entry, parent policy.ID) Passed {
-	p := Passed{At: r.At}
-	if s.to == nil {
+// passed is a request of r that e answers, or answered before.
+func (s *state) passed(r *Request, e *store.Entry, parent policy.ID) (p Passed) {
+	if !s.studied {
 		return p
 	}
-	p.Who, p.Topic, p.Turn, p.Size, p.Tokens = e.Key.Short(), e.Topic, int32(len(r.Turns)), e.Size, e.InputTokens+e.OutputTokens
+	p = Passed{Who: e.Key.Short(), Topic: e.Topic, Turn: int32(len(r.Turns)), Size: e.Size, Tokens: e.InputTokens + e.OutputTokens, At: r.At}
 	if parent != 0 || len(r.Turns) > 0 {
 		p.Parent = s.turns.parentKey(r, parent)
 	}
 	return p
 }
 
-// inserted passes on p, whose answer was put into the store, with what that has changed.
-func (s passing) inserted(evs []Event, p *Passed) {
+// inserted notes p, whose answer was put into the store, with what that has changed.
+func (f *Finding) inserted(p Passed, evs []Event) {
 	for i := range evs {
-		if ev := &evs[i]; ev.Kind == store.EventInsert && s.to != nil {
+		if ev := &evs[i]; ev.Kind == store.EventInsert {
 			p.Topic, p.Size, p.Renewed = ev.Entry.Topic, ev.Entry.Size, ev.Replaced
-			s.to(p)
+			f.Passed = p
 		}
 	}
-}
-
-// used passes on a use, whose parent may have been found only now.
-func (s passing) used(u *use, parent policy.ID) {
-	if s.to == nil {
-		return
-	}
-	if parent != 0 && u.passed.Parent == 0 {
-		u.passed.Parent = s.turns.parentKey(&Request{}, parent)
-	}
-	u.passed.Hit = true
-	s.to(&u.passed)
 }

@@ -40,6 +40,8 @@ type Request struct {
 	// Unfetched is set where an answer is stored that would have served, and the shared store could not give it: it is away, or has changes
 	// that are not applied here yet.
 	Unfetched bool
+	// Passed is set by Touch, with Options.Studied.
+	Passed Passed
 
 	// The rest is for callers that know more than a prompt: a replay of a trace.
 	Vector []float32      // of the prompt; nil lets the cache embed it
@@ -150,6 +152,9 @@ type Finding struct {
 	Degraded string       // the step that failed, "" if none did
 
 	EmbedTook, SearchTook time.Duration // 0: not done
+
+	Judged *Judged // with Options.Studied: the answer that decided, where some settings would serve it; nil: none
+	Passed Passed  // set by Keep, with Options.Studied, where the answer was given to the store
 
 	form            *normal.Form // of the prompt; nil: not made yet
 	asks            uint64       // of form; see Asks

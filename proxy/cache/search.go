@@ -18,11 +18,9 @@ type search struct {
 	f       *Finding
 	draw    float64 // decides whether to explore
 	settled bool    // by the form of the prompt: the vectors only route the request
-	judged  *Judged // the last one that may be served by some settings
 }
 
 func (s *search) run(ctx context.Context) error {
-	defer s.report()
 	failed := guard("forms", func() error { return s.byForm(ctx) })
 	if failed != nil {
 		s.f.Hit, s.f.Explore, s.f.Degraded = nil, nil, "forms"

@@ -19,9 +19,9 @@ type state struct {
 	turns   turns
 	readers []Reader
 	forms   *forms // nil: nothing is found by its normal form
-	passing passing
-	log     Log  // nil: none; where there is one, other processes change the store, too
-	uses    uses // counted, and not applied yet
+	studied bool   // Options.Studied
+	log     Log    // nil: none; where there is one, other processes change the store, too
+	uses    uses   // counted, and not applied yet
 
 	mu      sync.Mutex // held for every change of store or topics, while both and the readers are called; protects what follows
 	fault   error      // of uses that were applied; the last one
@@ -36,10 +36,11 @@ type state struct {
 	purges atomic.Uint64
 }
 
-// keepLocked stores e, the answer to the request passed, whose topic is given where it is known.
-func (s *state) keepLocked(e *store.Entry, topic topics.TopicID, by *Cause, passed *Passed) (policy.ID, string, error) {
-	evs := s.store.Put(e, passed.At)
-	s.passing.inserted(evs, passed)
+// keepLocked stores e, the answer to a request that came at a time, whose topic is given where it is known. f gets passed,
+// completed by what the store has made of it.
+func (s *state) keepLocked(e *store.Entry, at policy.Tick, topic topics.TopicID, by *Cause, f *Finding, passed Passed) (policy.ID, string, error) {
+	evs := s.store.Put(e, at)
+	f.inserted(passed, evs)
 	err := s.settleLocked(evs, topic, by)
 	if slices.ContainsFunc(evs, func(ev Event) bool { return ev.Kind == store.EventInsert && !ev.Refused }) {
 		return e.ID, "", err

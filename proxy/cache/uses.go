@@ -20,7 +20,6 @@ type use struct {
 	compared bool // by meaning
 	detect   bool // a parent is to be found by similarity
 	read     *readUse
-	passed   Passed // where Options.Passed takes it
 }
 
 // readUse is what the readers of the log get to see of a use.
@@ -109,7 +108,6 @@ func (s *state) useLocked(u *use) error {
 	if u.compared {
 		s.touchLocked(&ev)
 	}
-	s.passing.used(u, ev.Parent)
 	var by *Cause
 	if u.read != nil {
 		ev.Entry, ev.Vector = u.read.entry, u.read.vector

@@ -21,6 +21,7 @@ import (
 	"reprise/proxy/tracing"
 	"reprise/proxy/upstream/usage"
 	"reprise/store"
+	"reprise/topics/reuse/evidence"
 )
 
 // Observer watches requests. It is safe for concurrent use, and no request waits long for it.
@@ -99,6 +100,10 @@ type Outcome struct {
 
 	// The call of the upstream that has ended.
 	Call Call
+
+	// How a stored answer that a request has found compares with the upstream's, which may be known long after the request has ended: then
+	// Request is the only other field.
+	Compared evidence.Outcome
 }
 
 // Call is a call of the upstream that has ended. The zero value is none, or one whose tokens are not counted.
