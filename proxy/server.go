@@ -110,7 +110,7 @@ func New(o Options) (*Server, error) {
 	s.faults.degraded(s.cache.Restore(context.Background()))
 	s.watch = newWatch(s)
 	s.warmer = newWarmer(s)
-	s.observers = observe.NewList(s.faults, s.watchers(), s.readings, s.warmer)
+	s.observers = observe.NewList(s.faults, s.watchers(), s.memories()...)
 	s.warmer.start()
 	s.continuation = newContinuation(s)
 	return s, nil
@@ -124,6 +124,9 @@ func (s *Server) watchers() []observe.Observer {
 	}
 	return append(all, s.opts.Observers...)
 }
+
+// memories are what keeps something of requests beside the observers.
+func (s *Server) memories() []observe.Memory { return []observe.Memory{s.readings, s.warmer} }
 
 // CacheOf is the cache of a server, for what follows the log of a shared store.
 func CacheOf(s *Server) *cache.Cache { return s.cache }

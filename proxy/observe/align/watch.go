@@ -73,7 +73,10 @@ func (w *Watch) observe(came observe.Stamp, name App, segments []Segment) {
 	if w == nil || len(segments) == 0 || max(len(name.Tenant), len(name.Model), len(name.Path), len(name.Namespace)) > maxName {
 		return
 	}
-	a := w.app(name)
+	a := w.app(came, name)
+	if a == nil {
+		return
+	}
 	a.requests.Add(1)
 	if !a.mu.TryLock() {
 		return
@@ -88,24 +91,29 @@ func (w *Watch) observe(came observe.Stamp, name App, segments []Segment) {
 	}
 }
 
-// app returns the application, a new one where it has not been seen.
-func (w *Watch) app(name App) *app {
+// app returns the application, a new one where it has not been seen; nil where that would be one of before a purge.
+func (w *Watch) app(came observe.Stamp, name App) *app {
 	w.mu.RLock()
 	a := w.apps[name]
 	w.mu.RUnlock()
 	if a == nil {
-		a = w.add(name)
+		if a = w.add(came, name); a == nil {
+			return nil
+		}
 	}
 	a.seen.Store(w.clock.Add(1))
 	return a
 }
 
-func (w *Watch) add(name App) *app {
+func (w *Watch) add(came observe.Stamp, name App) *app {
 	name = App{strings.Clone(name.Tenant), strings.Clone(name.Model), strings.Clone(name.Path), strings.Clone(name.Namespace)}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if a := w.apps[name]; a != nil {
 		return a
+	}
+	if came.Stale() {
+		return nil
 	}
 	if len(w.apps) >= w.o.Apps {
 		w.dropLocked(nil)
