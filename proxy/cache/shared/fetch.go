@@ -45,9 +45,9 @@ func (f *fetcher) get(ctx context.Context, from Answers, k store.Key) (store.Fet
 
 // Fetch implements cache.Remote.
 func (s *Shared) Fetch(ctx context.Context, k store.Key, known *store.Entry) (*store.Entry, error) {
-	own, barred := s.queue.answer(k, known)
+	own, barred := s.queue.claims.answer(k, known)
 	switch {
-	case own != nil && (s.view.live() || s.queue.unsent(own)):
+	case own != nil && (s.view.live() || s.queue.claims.unsent(own)):
 		s.count.nearHits.Add(1)
 		return own, nil
 	case !s.view.live():
@@ -111,7 +111,7 @@ func (s *Shared) judge(got store.Fetched) (*store.Entry, error) {
 
 // Serves implements cache.Remote.
 func (s *Shared) Serves(e *store.Entry) bool {
-	return s.view.live() && !s.purges.names(e) || s.queue.unsent(e)
+	return s.view.live() && !s.purges.names(e) || s.queue.claims.unsent(e)
 }
 
 // Follows implements cache.Remote.
@@ -126,7 +126,7 @@ func (s *Shared) Appended(ctx context.Context, id policy.ID) error {
 	defer cancel()
 	for {
 		_, _, _, changed := s.view.now()
-		if !s.queue.claimed(id) {
+		if !s.queue.claims.claimed(id) {
 			return nil
 		}
 		select {
@@ -163,7 +163,7 @@ func (s *Shared) Read(ev *cache.Event, _ *cache.Cause) {
 func (s *Shared) readApplied(ev *cache.Event, removed bool) {
 	switch {
 	case removed:
-		s.queue.cancel(ev.ID)
+		s.queue.claims.cancel(ev.ID)
 	case ev.Kind == store.EventInsert:
 		s.near.drop(ev.Entry.Key)
 		s.leads.stored(ev.Entry.Key)
@@ -171,4 +171,4 @@ func (s *Shared) readApplied(ev *cache.Event, removed bool) {
 }
 
 // Overrides implements cache.Log.
-func (s *Shared) Overrides(ev *cache.Event) bool { return s.queue.overrides(ev) }
+func (s *Shared) Overrides(ev *cache.Event) bool { return s.queue.claims.overrides(ev) }

@@ -16,7 +16,7 @@ const readWait = 500 * time.Millisecond
 
 // follower reads the log and applies it.
 type follower struct {
-	*Shared
+	s       *Shared
 	secret  [32]byte // of the cache
 	process uint16
 	least   int // entries that stay while the server is full; 0: it is not
@@ -36,7 +36,7 @@ func (f *follower) run(ctx context.Context) {
 			backoff = 0
 			continue
 		}
-		f.fault(step, err)
+		f.s.fault(step, err)
 		backoff = min(max(2*backoff, backoffFirst), backoffMost)
 		sleep(ctx, backoff)
 	}
@@ -44,14 +44,14 @@ func (f *follower) run(ctx context.Context) {
 
 // step does what is next, and returns its name with an error.
 func (f *follower) step(ctx context.Context) (step string, err error) {
-	at, _, synced, _ := f.view.now()
+	at, _, synced, _ := f.s.view.now()
 	if !synced {
 		return "load", f.load(ctx)
 	}
 	err = f.read(ctx, at)
 	if errors.Is(err, store.ErrGap) {
-		f.count.gaps.Add(1)
-		f.view.lose()
+		f.s.count.gaps.Add(1)
+		f.s.view.lose()
 		return "", nil
 	}
 	return "read", err
@@ -60,43 +60,43 @@ func (f *follower) step(ctx context.Context) (step string, err error) {
 // load makes the entries those of the store, and continues with the log from where it ended before. Own insertions that wait stay, unless a
 // purge was missed that may name them.
 func (f *follower) load(ctx context.Context) error {
-	limit, cancel := context.WithTimeout(ctx, f.opt.CallTimeout)
+	limit, cancel := context.WithTimeout(ctx, f.s.opt.CallTimeout)
 	defer cancel()
 	if err := f.join(limit); err != nil {
 		return err
 	}
 	began := time.Now()
-	got, err := f.opt.Link.Group.Beat(limit, store.Position{}, false)
-	f.pulse.note(got, err)
+	got, err := f.s.opt.Link.Group.Beat(limit, store.Position{}, false)
+	f.s.pulse.note(got, err)
 	if err != nil {
 		return err
 	}
-	f.pulse.clock(got, began, time.Since(began))
-	_, before, _, _ := f.view.now()
-	for _, k := range f.purges.lost(before, got.Mark) {
-		f.purges.add(k.filter, k.made, true)
-		f.count.repeated.Add(1)
+	f.s.pulse.clock(got, began, time.Since(began))
+	_, before, _, _ := f.s.view.now()
+	for _, k := range f.s.purges.lost(before, got.Mark) {
+		f.s.purges.add(k.filter, k.made, true)
+		f.s.count.repeated.Add(1)
 	}
 	keep := got.Mark == before || got.Mark.Log != before.Log && got.Mark.Purges == 0
 	if !keep {
-		f.cache.Missed()
-		f.opt.Purged(store.Filter{})
+		f.s.cache.Missed()
+		f.s.opt.Purged(store.Filter{})
 	}
-	f.repeat(got)
-	f.queue.restart(got.Mark, keep)
+	f.s.repeat(got)
+	f.s.queue.restart(got.Mark, keep)
 	return f.reconcile(ctx, got)
 }
 
 func (f *follower) reconcile(ctx context.Context, at store.Pulse) error {
-	f.near.clear()
-	err := f.cache.Reconcile(ctx, f.opt.Link.Records, f.queue.unsentID)
+	f.s.near.clear()
+	err := f.s.cache.Reconcile(ctx, f.s.opt.Link.Records, f.s.queue.claims.unsentID)
 	if fault := (*cache.Fault)(nil); err != nil && !errors.As(err, &fault) {
 		return err
 	}
-	f.count.loads.Add(1)
-	f.loaded.Store(true)
-	f.view.set(at.End, at.Mark)
-	f.pulse.kick()
+	f.s.count.loads.Add(1)
+	f.s.loaded.Store(true)
+	f.s.view.set(at.End, at.Mark)
+	f.s.pulse.kick()
 	return err
 }
 
@@ -104,36 +104,36 @@ func (f *follower) reconcile(ctx context.Context, at store.Pulse) error {
 // has the number by now, or where others have begun the store again. What was kept before is dropped then: its ids and digests are of another
 // process.
 func (f *follower) join(ctx context.Context) error {
-	g := f.opt.Link.Group
+	g := f.s.opt.Link.Group
 	if err := g.Agree(ctx); err != nil {
-		f.pulse.note(store.Pulse{}, err)
+		f.s.pulse.note(store.Pulse{}, err)
 		return err
 	}
 	if secret, process := g.Secret(), g.Process(); secret != f.secret || process != f.process {
-		if err := f.cache.Adopt(secret, process); err != nil {
-			f.fault("adopt", err)
+		if err := f.s.cache.Adopt(secret, process); err != nil {
+			f.s.fault("adopt", err)
 		}
 		f.secret, f.process = secret, process
-		f.queue.clear()
+		f.s.queue.clear()
 	}
-	f.joined.Store(true)
+	f.s.joined.Store(true)
 	return nil
 }
 
 // read applies what follows at.
 func (f *follower) read(ctx context.Context, at store.Position) error {
-	ctx, cancel := context.WithTimeout(ctx, readWait+f.opt.CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, readWait+f.s.opt.CallTimeout)
 	defer cancel()
 	defer f.cancelAtGap(cancel)()
 	began := time.Now()
-	all, err := f.opt.Link.Log.Read(ctx, at, readWait)
+	all, err := f.s.opt.Link.Log.Read(ctx, at, readWait)
 	if err != nil {
-		if _, _, synced, _ := f.view.now(); !synced {
+		if _, _, synced, _ := f.s.view.now(); !synced {
 			return nil // the read was ended: see cancelAtGap
 		}
 		return err
 	}
-	if len(all) == 0 && f.view.stuck(began) {
+	if len(all) == 0 && f.s.view.stuck(began) {
 		return store.ErrGap
 	}
 	for i := range all {
@@ -150,7 +150,7 @@ func (f *follower) cancelAtGap(cancel context.CancelFunc) (stop func()) {
 	done := make(chan struct{})
 	go func() {
 		for {
-			_, _, synced, changed := f.view.now()
+			_, _, synced, changed := f.s.view.now()
 			if !synced {
 				cancel()
 				return
@@ -175,23 +175,23 @@ func (f *follower) apply(l *store.Logged) {
 		f.applyPurge(ctx, l, own)
 		evs = nil
 	case own:
-		if again, ok := f.queue.confirm(l.Serial, l.N); ok {
+		if again, ok := f.s.queue.confirm(l.Serial, l.N); ok {
 			evs = again
 		}
 	}
 	for i := range evs {
 		f.applyEvent(ctx, evs[i])
 	}
-	f.queue.passed(l.N)
-	f.view.advance(l.Position, l.Mark)
+	f.s.queue.passed(l.N)
+	f.s.view.advance(l.Position, l.Mark)
 	if l.Purge != nil {
-		f.pulse.kick() // not before: a beat that begins earlier does not report that it is applied, and the purge waits for the next
+		f.s.pulse.kick() // not before: a beat that begins earlier does not report that it is applied, and the purge waits for the next
 	}
 }
 
 func (f *follower) applyEvent(ctx context.Context, ev cache.Event) {
-	if err := f.cache.Apply(ctx, ev); err != nil {
-		f.fault("apply", err)
+	if err := f.s.cache.Apply(ctx, ev); err != nil {
+		f.s.fault("apply", err)
 	}
 }
 
@@ -202,46 +202,46 @@ func (f *follower) applyPurge(ctx context.Context, l *store.Logged, own bool) {
 	var mine *purge
 	var keep func(policy.ID) bool
 	if own {
-		mine = f.purges.own(l.Serial)
+		mine = f.s.purges.own(l.Serial)
 	}
 	made := mine != nil && !mine.again
 	if made {
-		keep = f.queue.claimed
+		keep = f.s.queue.claims.claimed
 	}
-	f.purging.Store(own || f.pulse.keeps() || f.purges.waiting.Load() > 0)
-	defer f.purging.Store(false)
-	if err := f.cache.ApplyPurge(ctx, *l.Purge, made, keep); err != nil {
-		f.fault("purge", err)
+	f.s.purging.Store(own || f.s.pulse.keeps() || f.s.purges.waiting.Load() > 0)
+	defer f.s.purging.Store(false)
+	if err := f.s.cache.ApplyPurge(ctx, *l.Purge, made, keep); err != nil {
+		f.s.fault("purge", err)
 	}
-	f.near.clear()
-	f.opt.Purged(*l.Purge)
-	f.purges.applied(l, mine, f.queue.last())
+	f.s.near.clear()
+	f.s.opt.Purged(*l.Purge)
+	f.s.purges.applied(l, mine, f.s.queue.last())
 	if own {
-		f.pulse.purged(l.Position)
-		f.queue.signal() // it may be finished already
+		f.s.pulse.purged(l.Position)
+		f.s.queue.signal() // it may be finished already
 	}
 }
 
 // trim evicts what exceeds the capacity, if this process is the keeper. The log has its decisions like those of any other.
 func (f *follower) trim() {
-	if !f.pulse.keeps() || !f.view.live() {
+	if !f.s.pulse.keeps() || !f.s.view.live() {
 		return
 	}
-	if err := f.cache.Trim(f.room(f.opt.Fit(f.opt.Limit))); err != nil {
-		f.fault("trim", err)
+	if err := f.s.cache.Trim(f.room(f.s.opt.Fit(f.s.opt.Limit))); err != nil {
+		f.s.fault("trim", err)
 	}
 }
 
 // room lowers the limit where the server is full before that is reached: by a hundredth of the entries at each pulse that says so, and to half of
 // them at most until one says that it is not: what does not help then is the memory that others use.
 func (f *follower) room(limit policy.Limit) policy.Limit {
-	if f.pulse.full.Load() == notFull {
+	if f.s.pulse.full.Load() == notFull {
 		f.least = 0
 	}
-	if f.queue.removes() || !f.pulse.full.CompareAndSwap(full, madeRoom) {
+	if f.s.queue.claims.removes() || !f.s.pulse.full.CompareAndSwap(full, madeRoom) {
 		return limit
 	}
-	n := f.cache.Stats().Store.Entries
+	n := f.s.cache.Stats().Store.Entries
 	if f.least == 0 {
 		f.least = max(n/2, 1)
 	}

@@ -188,7 +188,7 @@ func (l *leads) release(ctx context.Context) {
 	l.mu.Lock()
 	for k, since := range l.ended {
 		late := time.Since(since) > l.s.opt.LeadTTL
-		if !l.s.queue.pending(k) || late {
+		if !l.s.queue.claims.pending(k) || late {
 			delete(l.ended, k)
 			keys = append(keys, k)
 		}

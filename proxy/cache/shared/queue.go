@@ -36,7 +36,7 @@ type queue struct {
 	count     *counters
 	wake      chan struct{} // has room for one
 
-	claims          // its mutex protects the rest
+	claims  claims  // its mutex protects the rest
 	serial  uint64  // the last one given
 	added   uint64  // items, ever
 	lost    bool    // a removal was dropped since the last load: the shared store still has what it removed
@@ -75,18 +75,18 @@ func sizeOf(ev *cache.Event) int64 {
 // add appends an event of the cache to those that wait. The cache holds its lock.
 func (q *queue) add(ev *cache.Event) {
 	it := &item{ev: *ev, key: ev.Key, size: sizeOf(ev), added: time.Now()}
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.claims.mu.Lock()
+	defer q.claims.mu.Unlock()
 	if ev.Kind == store.EventVector && q.bytes > q.mostBytes/4 { // the others can compute it, and answers need the room
 		q.count.drop(ev.Kind)
 		return
 	}
 	if _, removed := ev.Reason(); removed {
-		q.cancelLocked(ev.ID)
-		q.removing[it.key]++
+		q.claims.cancelLocked(ev.ID)
+		q.claims.removing[it.key]++
 	} else if ev.Kind == store.EventInsert {
 		it.key = ev.Entry.Key
-		q.claimLocked(it)
+		q.claims.claimLocked(it)
 	}
 	q.added++
 	it.seq = q.added
@@ -115,7 +115,7 @@ func (q *queue) voidLocked(it *item) {
 	q.live[hint(it.ev.Kind)]--
 	q.bytes -= it.size
 	if _, removed := it.ev.Reason(); removed {
-		q.removedLocked(it.key)
+		q.claims.removedLocked(it.key)
 	}
 	it.void, it.ev, it.size = true, cache.Event{ID: it.ev.ID}, 0
 }
@@ -149,7 +149,7 @@ func (q *queue) dropLocked(kind int, removals bool) bool {
 		q.count.drop(it.ev.Kind)
 		_, removed := it.ev.Reason()
 		q.lost = q.lost || removed
-		if c := q.ids[it.ev.ID]; c != nil && c.it == it {
+		if c := q.claims.ids[it.ev.ID]; c != nil && c.it == it {
 			q.orphans = append(q.orphans, c.entry)
 			c.entry = nil
 		}
@@ -165,8 +165,8 @@ func (q *queue) dropLocked(kind int, removals bool) bool {
 
 // takeOrphans returns entries that the cache is to remove. Their claims stay until then.
 func (q *queue) takeOrphans() []*store.Entry {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.claims.mu.Lock()
+	defer q.claims.mu.Unlock()
 	all := q.orphans
 	q.orphans = nil
 	return all
@@ -191,15 +191,15 @@ func (q *queue) empty(ctx context.Context) error {
 
 // last is the number of the last item that was added.
 func (q *queue) last() uint64 {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.claims.mu.Lock()
+	defer q.claims.mu.Unlock()
 	return q.added
 }
 
 // has reports whether an item up to a number is still to be appended, and whether removals were dropped, which may have been among these items.
 func (q *queue) has(seq uint64) (waits, lost bool) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.claims.mu.Lock()
+	defer q.claims.mu.Unlock()
 	if q.trying != nil && q.trying.items[0].seq <= seq {
 		return true, q.lost
 	}
@@ -210,15 +210,15 @@ func (q *queue) has(seq uint64) (waits, lost bool) {
 // lacks reports whether the shared store has what was removed here, because removals were dropped, and whether nothing waits any more.
 func (q *queue) lacks() (lost, empty bool) {
 	n, _ := q.size()
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.claims.mu.Lock()
+	defer q.claims.mu.Unlock()
 	return q.lost, n == 0
 }
 
 // size is how many events wait, and what they take.
 func (q *queue) size() (events int, bytes int64) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
+	q.claims.mu.Lock()
+	defer q.claims.mu.Unlock()
 	events = q.live[0] + q.live[1]
 	if q.trying != nil {
 		events += len(q.trying.items)

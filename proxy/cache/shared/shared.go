@@ -10,18 +10,76 @@
 //	pulse     reports to the store three times a second, and learns from it the end of the log, the keeper and the clock
 //	leads     renews the leases of flights
 //
-// Three rules keep a purge from being undone, and a replaced answer from returning:
+// # What is in the store, and who writes it
 //
-//   - An answer is appended only under the mark that this member has applied: after a purge that it has not applied yet, the store refuses.
-//   - A fetched answer is served only where the store's mark is the one applied here, and only if it was written under that mark or its
-//     entry is still resident. An answer of the near-cache is served only for the very entry that is resident.
-//   - A member is deaf if the last pulse that showed it everything in the log began longer ago than the grace. It then serves only what
-//     has never left it, and appends nothing. So a purge holds in all members after the grace, also in those that cannot be reached.
+// All keys share a prefix and one slot, and each call that changes several of them is one script: see package store/redis.
 //
-// What a purge names leaves the store by the removals that its member appends behind it. Until they are there the store has the purge among
-// its unfinished ones, and a member that loads the entries makes it again.
+//	key                written by                                    read by
+//	log                Append: a batch of events; Purge: a filter    each follower, in order, from its position on
+//	head, mark         Append, Purge: batches and purges so far      Append, Beat; the mark with every Fetch
+//	a:KEY              Append: the answer, sealed, with its mark     Fetch
+//	r:N, s:N, x        Append: records and aliases of entries;       a member that loads
+//	                   the keeper: state of the policy
+//	purges             Purge adds its filter, Finish removes it      Beat; a member that loads makes them again
+//	members, process   Agree, Beat, Close                            Beat
+//	keeper             Beat: a lease of one member, which evicts     Beat
+//	f:KEY              Lease, Renew, Release: the flight of a key    Lease
 //
-// An own change that is not in the log yet comes later in it than whatever is read from it, and therefore wins over that: see Overrides.
+// A mark is (number of the log, purges so far). The number is drawn when a log begins, so a server that was emptied has another one.
+//
+// # An answer
+//
+//	member A                     store                              member B
+//	Keep: insert, claim
+//	queue ── Append(mark) ──────► log n, a:KEY, r:N
+//	      ◄─ Read ──────────────  log n  ─────────────── Read ────► Apply: metadata and vector, no answer
+//	claim ends                                                      Lookup finds the entry
+//	                              a:KEY, mark  ◄──────── Fetch ──── not in the near-cache
+//	                                           ─────────────────►   serves if the mark is the one applied here
+//
+// Between Keep and Read an own change is not in the log yet. It comes later in the log than whatever A reads meanwhile, so it wins over
+// that: a claim protects the entry (Overrides), and A applies its aliases, anchors and removals again at their place in the log. Then all
+// members that have read the same log have the same entries.
+//
+// # A purge
+//
+//	1  A removes the entries from its cache and raises the epoch: answers to requests of before are not kept.
+//	2  A calls Purge. One script writes the filter to the log as batch n, raises the mark from m to m+1, and notes it as unfinished.
+//	3  From now on Append under mark m fails with ErrPurged, and a Fetch shows m+1, so no member that has applied only m serves it.
+//	4  Each follower reads batch n, removes what the filter selects, clears its near-cache, calls Options.Purged, and only then
+//	   takes over the mark m+1.
+//	5  Each pulse reports the last batch applied. A waits until all members have applied n, or for the grace: see below.
+//	6  A appends the removals of the entries, so answers and records leave the store, and then calls Finish for m+1.
+//	7  When all members have applied n, A drops the log before it: it has the prompts of what was removed.
+//
+// If A ends between 2 and 6, the purge stays unfinished. A member that loads the entries makes it again before it serves any of them, and
+// the keeper loads them after ten seconds for this reason. Purges that A cannot send wait in front of everything else; until they are sent,
+// A serves nothing that they name, and Purge returns an error.
+//
+// # A member that is cut off
+//
+//	last pulse whose end was applied          + Grace                               contact
+//	────────┼────────────────────────────────────┼────────────────────────────────────┼──────────
+//	        live: serves all that is stored      deaf: serves only what has never     continues or loads
+//	                                             left it, and appends nothing
+//
+// A pulse counts from its beginning, and only when all that it showed of the log is applied. So after the grace a purge holds in all members,
+// also in those that cannot be reached. When contact returns:
+//
+//   - The log continues at the member's position: it applies the batches that it lacks and is live again. What waited is appended.
+//   - The log has a gap (shortened, emptied, or an older copy after a failover): the member loads all records, removes what is not among
+//     them, and continues from the end that it saw before the load. It makes again the unfinished purges, and those of its own memory that
+//     the store has lost or that are younger than a minute. If it may have missed a purge, it also drops the answers that it has not
+//     appended, and refuses the answers to requests of before.
+//   - The store has another secret, or its process number belongs to another member: everything here is dropped first.
+//
+// # Rules that keep a purge from being undone, and a replaced answer from returning
+//
+//   - An answer is appended only under the mark that this member has applied.
+//   - A fetched answer is served only if the store's mark is the one applied here, and if it was written under that mark or its entry is
+//     still resident. An answer of the near-cache is served only for the very entry that is resident.
+//   - A deaf member serves only answers that no other process has seen.
+//
 // No fault of the shared store fails a request or delays it for longer than FetchTimeout.
 package shared
 
@@ -170,11 +228,11 @@ func (s *Shared) Start(c *cache.Cache) {
 	s.cache = c
 	ctx, stop := context.WithCancel(context.Background())
 	s.stop = stop
-	f := &follower{Shared: s}
+	f := &follower{s: s}
 	if g := s.opt.Link.Group; !s.opt.Away {
 		f.secret, f.process = g.Secret(), g.Process()
 	}
-	for _, run := range []func(context.Context){(&sender{Shared: s}).run, f.run, s.pulse.run, s.leads.run} {
+	for _, run := range []func(context.Context){(&sender{s: s}).run, f.run, s.pulse.run, s.leads.run} {
 		s.running.Go(func() { run(ctx) })
 	}
 }
