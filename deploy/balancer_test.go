@@ -10,9 +10,11 @@ import (
 	"path/filepath"
 	"strings"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
+	"reprise/internal/built"
 	"reprise/internal/needs"
 	"reprise/internal/redistest"
 )
@@ -45,16 +47,16 @@ func newBehind(t *testing.T, name string, answer http.HandlerFunc) *behind {
 // balance is balanceProxies for these.
 func balance(t *testing.T, a, b *behind) (api string) {
 	t.Helper()
-	return balanceProxies(t, proxy{API: a.api.URL, Admin: a.admin.URL}, proxy{API: b.api.URL, Admin: b.admin.URL})
+	return balanceProxies(t, &built.Proxy{API: a.api.URL, Admin: a.admin.URL}, &built.Proxy{API: b.api.URL, Admin: b.admin.URL})
 }
 
 // balanceProxies starts the balancer of the compose file before two proxies, and waits until it serves.
-func balanceProxies(t *testing.T, a, b proxy) (api string) {
+func balanceProxies(t *testing.T, a, b *built.Proxy) (api string) {
 	t.Helper()
 	haproxy := needs.Program(t, "haproxy")
 	address := func() string { return fmt.Sprintf("127.0.0.1:%d", redistest.FreePort(t)) }
 	api, health := address(), address()
-	server := func(p proxy) string {
+	server := func(p *built.Proxy) string {
 		return strings.TrimPrefix(p.API, "http://") + " port " + p.Admin[strings.LastIndexByte(p.Admin, ':')+1:]
 	}
 	text := read(t, "replicas/haproxy.cfg")
@@ -207,7 +209,7 @@ func TestBalancerDrains(t *testing.T) {
 	redis := redistest.Start(t, redistest.Options{})
 	env := []string{"REPRISE_DRAIN_DELAY=8s", "REPRISE_STORE=redis://" + redis.Addr, "REPRISE_UPSTREAM=" + upstream.URL + "/v1",
 		"REPRISE_REDIS_TIMEOUT=1s", "REPRISE_SHARED_GRACE=1m"} // an answer that Redis cannot give at once is not asked of the upstream
-	a, b := serve(t, env...), serve(t, env...)
+	a, b := built.Start(t, env...), built.Start(t, env...)
 	api := balanceProxies(t, a, b) + "/v1/chat/completions"
 	ask := func(n int) {
 		body := fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":"question number %d"}]}`, n)
@@ -225,11 +227,11 @@ func TestBalancerDrains(t *testing.T) {
 		ask(n)
 	}
 	stored := calls.Load()
-	ended := a.stop(t)
+	a.Signal(syscall.SIGTERM)
 	for n := 0; ; n++ {
 		ask(n % questions)
 		select {
-		case <-ended:
+		case <-a.Ended():
 			if n < 2*questions {
 				continue
 			}

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/built"
 	"reprise/internal/needs"
 	"reprise/internal/redistest"
 )
@@ -74,7 +75,7 @@ func TestMetricsSeeRedis(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w) }))
 	defer upstream.Close()
 	server := redistest.Start(t, redistest.Options{AppendOnly: true})
-	p := serve(t, "REPRISE_STORE=redis://"+server.Addr, "REPRISE_UPSTREAM="+upstream.URL+"/v1")
+	p := built.Start(t, "REPRISE_STORE=redis://"+server.Addr, "REPRISE_UPSTREAM="+upstream.URL+"/v1")
 	is := func(lines ...string) func() bool {
 		return func() bool {
 			page := metrics(t, p)
@@ -93,7 +94,7 @@ func TestMetricsSeeRedis(t *testing.T) {
 	until(t, "a healthy proxy again", is(healthy...))
 }
 
-func metrics(t *testing.T, p proxy) string {
+func metrics(t *testing.T, p *built.Proxy) string {
 	t.Helper()
 	resp, err := http.Get(p.Admin + "/metrics")
 	if err != nil {
@@ -108,7 +109,7 @@ func metrics(t *testing.T, p proxy) string {
 }
 
 // asked asks one question and returns where the answer came from.
-func asked(t *testing.T, p proxy) string {
+func asked(t *testing.T, p *built.Proxy) string {
 	t.Helper()
 	resp, err := http.Post(p.API+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"m","messages":[{"role":"user","content":"one question"}]}`))
 	if err != nil {
@@ -137,7 +138,7 @@ func TestRightsSuffice(t *testing.T) {
 	defer upstream.Close()
 	server := redistest.Start(t, redistest.Options{Password: "of-the-default-user", ACL: []string{"reprise on >of-the-cache " + rights}})
 	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_REDIS_USERNAME=reprise", "REPRISE_REDIS_PASSWORD=of-the-cache", "REPRISE_UPSTREAM=" + upstream.URL + "/v1"}
-	a, b := serve(t, env...), serve(t, env...)
+	a, b := built.Start(t, env...), built.Start(t, env...)
 	asked(t, a)
 	until(t, "a hit at the other proxy", func() bool { return asked(t, b) == "exact" })
 	purge(t, a.Admin, "")

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/built"
 	"reprise/internal/needs"
 	"reprise/internal/redistest"
 )
@@ -98,7 +99,7 @@ func TestRunbookCommandsWork(t *testing.T) {
 	needs.Program(t, "curl")
 	needs.Program(t, "redis-cli")
 	server := redistest.Start(t, redistest.Options{Password: "sesame-open"})
-	p := serve(t, "REPRISE_STORE=redis://"+server.Addr, "REPRISE_REDIS_PASSWORD=sesame-open", "REPRISE_ADMIN_TOKEN=token-of-the-operator",
+	p := built.Start(t, "REPRISE_STORE=redis://"+server.Addr, "REPRISE_REDIS_PASSWORD=sesame-open", "REPRISE_ADMIN_TOKEN=token-of-the-operator",
 		"REPRISE_UPSTREAM=a=http://127.0.0.1:1/v1,b=http://127.0.0.1:2/v1")
 	purge(t, p.Admin, "token-of-the-operator") // the log exists from the first change on
 	for _, command := range commands(t) {

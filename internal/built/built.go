@@ -1,4 +1,4 @@
-// Package built has the program, cmd/reprise, built for tests that run it in a process of its own.
+// Package built builds the program, cmd/reprise, and runs it in a process of its own for tests.
 package built
 
 import (
@@ -16,8 +16,14 @@ var (
 	dir string // of what was built
 )
 
-// Program is the path of the program. It is built by the first call; TestMain has to call Remove after the tests.
-var Program = sync.OnceValues(func() (string, error) { return build("reprise") })
+// Program returns the path of the program: the one that REPRISE_TEST_PROGRAM names, or that of this tree. The first call builds it; TestMain
+// has to call Remove after the tests.
+var Program = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv("REPRISE_TEST_PROGRAM"); path != "" {
+		return path, nil
+	}
+	return build("reprise")
+})
 
 // AsTests is Program, with the race detector where the tests have it.
 var AsTests = sync.OnceValues(func() (string, error) {

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"testing"
 
-	"reprise/internal/built"
 	"reprise/internal/enginesim"
 )
 
@@ -50,18 +49,14 @@ func TestFrameworks(t *testing.T) {
 	t.Cleanup(engine.Close)
 	behind := httptest.NewServer(loopEngine())
 	t.Cleanup(behind.Close)
-	path, err := built.Program()
-	if err != nil {
-		t.Fatal(err)
-	}
 	dir := t.TempDir()
 
 	want := runFrameworks(t, "direct", newGate(t, engine.URL))
-	p := serve(t, path, dir, behind.URL+"/v1")
-	first := runFrameworks(t, "first", newGate(t, p.api))
-	second := runFrameworks(t, "second", newGate(t, p.api))
-	p.stop(t)
-	restarted := runFrameworks(t, "restarted", newGate(t, serve(t, path, dir, behind.URL+"/v1").api))
+	p := serve(t, dir, behind.URL+"/v1")
+	first := runFrameworks(t, "first", newGate(t, p.API))
+	second := runFrameworks(t, "second", newGate(t, p.API))
+	stop(t, p)
+	restarted := runFrameworks(t, "restarted", newGate(t, serve(t, dir, behind.URL+"/v1").API))
 	for _, f := range frameworks {
 		name := f.name
 		t.Run(name, func(t *testing.T) {

@@ -205,7 +205,7 @@ func readOnlyDisk(t *testing.T, seed uint64, r *report) *world {
 	l := launch{setup: setup{rules: rules{recounts: true}}, env: []string{"REPRISE_STORE=file:" + dir + "/r.db"}}
 	w := newProcess(t, seed, l)
 	w.run(1, usual())
-	r.check("I8", w.proc.stop(time.Minute), "the proxy did not end well")
+	r.check("I8", w.proc.Stop(time.Minute), "the proxy did not end well")
 	sealed := l
 	sealed.private, sealed.shell = true, fmt.Sprintf("mount --bind %s %s && mount -o remount,ro,bind %s", dir, dir, dir)
 	w.restart(sealed)
@@ -310,7 +310,7 @@ func descriptors(t *testing.T, seed uint64, r *report) *world {
 		}
 		eventually(t, "the process has descriptors again", func() bool {
 			_, status := w.adminCall(http.MethodGet, "/admin/stats", "")
-			return status == http.StatusOK && w.proc.descriptors() < 40
+			return status == http.StatusOK && w.descriptors() < 40
 		})
 		// A client that left while it dialled has kept a connection that has sent nothing. The limit for a header would close it under
 		// a later request.
@@ -343,9 +343,9 @@ func littleMemory(t *testing.T, seed uint64, r *report) *world {
 		}
 		clients.Wait()
 	})
-	most := w.proc.highest()
-	t.Logf("measured: %d MiB at most, the limit is %d MiB", most>>20, limit>>20)
-	r.check("I7", most <= limit*5/4, "the process took %d bytes, the limit is %d", most, limit)
+	_, most := w.proc.Memory()
+	t.Logf("measured: %d MiB at most, the limit is %d MiB", most>>10, limit>>20)
+	r.check("I7", most <= limit>>10*5/4, "the process took %d KiB, the limit is %d bytes", most, limit)
 	w.run(3, usual())
 	w.checkFlight(r)
 	w.checkHealed(r)
@@ -432,7 +432,7 @@ func terminated(t *testing.T, seed uint64, r *report) *world {
 	}
 	opening.Wait()
 	ended := make(chan bool, 1)
-	w.during(func() { go func() { ended <- w.proc.stop(3 * time.Minute) }() }, func() {}, func() {
+	w.during(func() { go func() { ended <- w.proc.Stop(3 * time.Minute) }() }, func() {}, func() {
 		refused := eventually(t, "the proxy refuses connections", func() bool {
 			c, err := net.Dial("tcp", strings.TrimPrefix(w.api, "http://"))
 			if err == nil {
@@ -461,7 +461,7 @@ func upgrades(t *testing.T, seed uint64, r *report) *world {
 	w := newProcess(t, seed, l)
 	w.run(1, usual())
 	for i, program := range []string{"", oldBinary, ""} {
-		r.check("I8", w.proc.stop(time.Minute), "the proxy did not end well")
+		r.check("I8", w.proc.Stop(time.Minute), "the proxy did not end well")
 		l.program = program
 		if err := w.start(l); err != nil {
 			r.check("I8", program != "" && strings.Contains(err.Error(), "newer version"), "start %d on the file of the other version: %v", i, err)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"reprise/embed"
+	"reprise/internal/built"
 	"reprise/policy"
 	"reprise/policy/registry"
 	"reprise/proxy"
@@ -41,9 +42,9 @@ type world struct {
 	log        *logBuffer
 	clock      *atomic.Int64 // nanoseconds added to the clock of the proxy in this process
 
-	proc  *process // nil: in this process
-	lent  bool     // the engine is of another world
-	over  bool     // the proxy has ended: no figures can be read
+	proc  *built.Proxy // nil: in this process
+	lent  bool         // the engine is of another world
+	over  bool         // the proxy has ended: no figures can be read
 	store *store.Store
 	end   func() // ends the proxy; it may be called again
 

@@ -42,7 +42,7 @@ func newSetup(b *testing.B, name string, slots int) *setup {
 	if name == direct {
 		s.base = llamatest.ByTurns(s.engines)
 	} else {
-		s.base = llamatest.Always(llamatest.Serve(b, s.engines, "REPRISE_MODE=exact", "REPRISE_CHOOSER="+name).URL)
+		s.base = llamatest.Always(llamatest.Serve(b, s.engines, "REPRISE_MODE=exact", "REPRISE_CHOOSER="+name).API)
 	}
 	return s
 }

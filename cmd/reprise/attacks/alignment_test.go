@@ -56,36 +56,36 @@ func TestAlignmentShowsNoPrompt(t *testing.T) {
 	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_ADMIN_TOKEN=open-sesame-1234")
 	token := []string{"Authorization", "Bearer open-sesame-1234"}
 	for i := range 20 {
-		p.do(http.MethodPost, p.api+"/v1/chat/completions", clocked(i), "Authorization", "Bearer sk-hush")
+		p.Do(http.MethodPost, p.API+"/v1/chat/completions", clocked(i), "Authorization", "Bearer sk-hush")
 	}
 	for i, sent := range up.all {
 		if sent != clocked(i) {
 			t.Fatalf("without a canonical level the body is sent as %s", sent)
 		}
 	}
-	if r := p.do(http.MethodGet, p.admin+"/admin/alignment", ""); r.status != http.StatusUnauthorized {
-		t.Errorf("without the token: %d", r.status)
+	if r := p.Do(http.MethodGet, p.Admin+"/admin/alignment", ""); r.Status != http.StatusUnauthorized {
+		t.Errorf("without the token: %d", r.Status)
 	}
-	r := p.do(http.MethodGet, p.admin+"/admin/alignment", "", token...)
+	r := p.Do(http.MethodGet, p.Admin+"/admin/alignment", "", token...)
 	var got alignment
-	if err := json.Unmarshal([]byte(r.body), &got); err != nil || len(got.Applications) != 1 || len(got.Applications[0].Places) != 1 {
-		t.Fatalf("%v: %d %s", err, r.status, r.body)
+	if err := json.Unmarshal([]byte(r.Body), &got); err != nil || len(got.Applications) != 1 || len(got.Applications[0].Places) != 1 {
+		t.Fatalf("%v: %d %s", err, r.Status, r.Body)
 	}
 	if a := got.Applications[0]; a.Requests != 20 || a.Again < 19*600 || a.Path != "/v1/chat/completions" || a.Places[0].Segment != "system" || a.Places[0].Line != 2 ||
 		a.Places[0].Byte != 36 || a.Places[0].Looks != "timestamp" || a.Places[0].Share != 1 || !strings.HasPrefix(a.Places[0].Words, "system, line 2, byte 36 differs in every request: looks like a timestamp; costs about 7") {
-		t.Errorf("got %s", r.body)
+		t.Errorf("got %s", r.Body)
 	}
 	for _, secret := range []string{"Hushcorp", "sk-hush", "Order", "12:"} {
-		if strings.Contains(r.body, secret) {
-			t.Errorf("the report has %q: %s", secret, r.body)
+		if strings.Contains(r.Body, secret) {
+			t.Errorf("the report has %q: %s", secret, r.Body)
 		}
 	}
-	if n, _ := p.metric(`reprise_prefix_parted_total{class="timestamp"}`); n != 19 {
+	if n, _ := p.Metric(`reprise_prefix_parted_total{class="timestamp"}`); n != 19 {
 		t.Errorf("the metric has %v requests", n)
 	}
-	p.do(http.MethodPost, p.admin+"/admin/purge", `{"all":true,"dry_run":false}`, token...)
-	if r := p.do(http.MethodGet, p.admin+"/admin/alignment", "", token...); strings.Contains(r.body, "timestamp") || r.status != http.StatusOK {
-		t.Errorf("after a purge: %d %s", r.status, r.body)
+	p.Do(http.MethodPost, p.Admin+"/admin/purge", `{"all":true,"dry_run":false}`, token...)
+	if r := p.Do(http.MethodGet, p.Admin+"/admin/alignment", "", token...); strings.Contains(r.Body, "timestamp") || r.Status != http.StatusOK {
+		t.Errorf("after a purge: %d %s", r.Status, r.Body)
 	}
 }
 
@@ -99,7 +99,7 @@ func TestCanonicalFormIsKeyedAndSent(t *testing.T) {
 	up := &bodies{}
 	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_CANONICAL=chat=C3", "REPRISE_VOLATILE="+file)
 	for i := range 20 {
-		p.do(http.MethodPost, p.api+"/v1/chat/completions", clocked(i))
+		p.Do(http.MethodPost, p.API+"/v1/chat/completions", clocked(i))
 	}
 	moved := func(i int) string { // the line behind the others, before the line feed at the end
 		line := fmt.Sprintf(`Now: 12:%02d:07\n`, i)
@@ -111,13 +111,13 @@ func TestCanonicalFormIsKeyedAndSent(t *testing.T) {
 		}
 	}
 	for _, body := range []string{clocked(3), moved(3)} {
-		if r := p.do(http.MethodPost, p.api+"/v1/chat/completions", body); r.cache() != "exact" {
-			t.Errorf("%s for %s", r.cache(), body)
+		if r := p.Do(http.MethodPost, p.API+"/v1/chat/completions", body); r.Cache() != "exact" {
+			t.Errorf("%s for %s", r.Cache(), body)
 		}
 	}
-	r := p.do(http.MethodGet, p.admin+"/admin/alignment", "")
+	r := p.Do(http.MethodGet, p.Admin+"/admin/alignment", "")
 	var got alignment
-	if err := json.Unmarshal([]byte(r.body), &got); err != nil || len(got.Applications) != 1 || len(got.Applications[0].Places) != 0 {
-		t.Errorf("%v: %s", err, r.body)
+	if err := json.Unmarshal([]byte(r.Body), &got); err != nil || len(got.Applications) != 1 || len(got.Applications[0].Places) != 0 {
+		t.Errorf("%v: %s", err, r.Body)
 	}
 }

@@ -50,13 +50,13 @@ func TestAmbiguousAnswersAreNotKept(t *testing.T) {
 		stream := strings.HasPrefix(body, "data:")
 		for try := range 2 {
 			question := strings.Replace(chat(fmt.Sprintf("question number %d ", i)), `{`, fmt.Sprintf(`{"stream":%v,`, stream), 1)
-			r := p.do(http.MethodPost, p.api+"/v1/chat/completions", question)
-			if r.cache() != "miss" || r.body != body || !stream && !strings.Contains(r.header.Get("Cache-Status"), "not-stored=malformed") {
-				t.Errorf("answer %d, request %d: X-Cache %q, %s: %s", i, try, r.cache(), r.header.Get("Cache-Status"), r.body)
+			r := p.Do(http.MethodPost, p.API+"/v1/chat/completions", question)
+			if r.Cache() != "miss" || r.Body != body || !stream && !strings.Contains(r.Header.Get("Cache-Status"), "not-stored=malformed") {
+				t.Errorf("answer %d, request %d: X-Cache %q, %s: %s", i, try, r.Cache(), r.Header.Get("Cache-Status"), r.Body)
 			}
 		}
 	}
-	if n, _ := p.metric("reprise_entries"); n != 0 || calls.Load() != int64(2*len(bodies)) {
+	if n, _ := p.Metric("reprise_entries"); n != 0 || calls.Load() != int64(2*len(bodies)) {
 		t.Errorf("%v entries after %d calls, want 0 after %d", n, calls.Load(), 2*len(bodies))
 	}
 	t.Logf("measured: %d of %d ambiguous answers kept", 2*len(bodies)-int(calls.Load()), len(bodies))

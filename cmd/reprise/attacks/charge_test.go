@@ -36,8 +36,8 @@ func TestLabelsTakeOfTheCapacity(t *testing.T) {
 	p := start(t, upstream(t, echo()))
 	charged := func(namespace string) float64 {
 		before := p.gauge("reprise_bytes")
-		if r := p.ask("a question of one length", "X-Reprise-Namespace", namespace); r.cache() != "miss" {
-			t.Fatalf("namespace %s: %s", namespace, r.cache())
+		if r := p.ask("a question of one length", "X-Reprise-Namespace", namespace); r.Cache() != "miss" {
+			t.Fatalf("namespace %s: %s", namespace, r.Cache())
 		}
 		return p.gauge("reprise_bytes") - before
 	}

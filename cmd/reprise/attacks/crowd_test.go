@@ -47,11 +47,11 @@ func TestCrowdsStayUnderTheLimit(t *testing.T) {
 			return fmt.Sprintf("POST /v1/chat/completions HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: %d\r\n\r\n%s", len(body), body)
 		}},
 	} {
-		p := start(t, memoryLimit("128MiB"), setting)
+		p := start(t, "REPRISE_MEMORY_LIMIT=128MiB", setting)
 		p.ask("What is small?")
 		var conns []net.Conn
 		for i := range c.clients {
-			conn, err := net.Dial("tcp", strings.TrimPrefix(p.api, "http://"))
+			conn, err := net.Dial("tcp", strings.TrimPrefix(p.API, "http://"))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -61,18 +61,18 @@ func TestCrowdsStayUnderTheLimit(t *testing.T) {
 			}
 		}
 		hit := p.ask("What is small?")
-		bodies, _ := p.metric(`reprise_memory_used_bytes{kind="bodies"}`)
-		recordings, _ := p.metric(`reprise_memory_used_bytes{kind="recordings"}`)
-		refused, _ := p.metric(`reprise_refused_total{reason="memory"}`)
+		bodies, _ := p.Metric(`reprise_memory_used_bytes{kind="bodies"}`)
+		recordings, _ := p.Metric(`reprise_memory_used_bytes{kind="recordings"}`)
+		refused, _ := p.Metric(`reprise_refused_total{reason="memory"}`)
 		_, highest := p.memory()
 		t.Logf("measured: %d %s: highest %d MiB of %d; charged %.0f and %.0f MiB, %.0f refused; a hit: %d %s", c.clients, c.name, highest>>10, limit,
-			bodies/(1<<20), recordings/(1<<20), refused, hit.status, hit.cache())
+			bodies/(1<<20), recordings/(1<<20), refused, hit.Status, hit.Cache())
 		if highest>>10 > limit*15/10 { // connections are not charged
 			t.Errorf("%s: the process took %d MiB of %d", c.name, highest>>10, limit)
 		}
 		for _, conn := range conns {
 			conn.Close()
 		}
-		p.kill()
+		p.Kill()
 	}
 }

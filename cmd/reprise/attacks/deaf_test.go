@@ -84,7 +84,7 @@ func TestWebsocketThatIsNotRead(t *testing.T) {
 			go flood(c)
 		}
 		eventually(t, "the websocket that the "+end+" does not read ends", func() bool {
-			n, _ := p.metric(`reprise_upstream_calls{kind="upgraded"}`)
+			n, _ := p.Metric(`reprise_upstream_calls{kind="upgraded"}`)
 			return n == 0
 		})
 	}

@@ -52,7 +52,7 @@ func TestKillLosesNoOldAnswer(t *testing.T) {
 	acked, killed, reported := insertUntilKilled(p, 1200+rand.IntN(800))
 	p = start(t, env...)
 	lost := slices.DeleteFunc(slices.Clone(acked), func(a acknowledged) bool {
-		return p.ask(a.question, "Cache-Control", "only-if-cached").cache() == "exact"
+		return p.ask(a.question, "Cache-Control", "only-if-cached").Cache() == "exact"
 	})
 	oldest := time.Duration(0)
 	if len(lost) > 0 {
@@ -74,7 +74,7 @@ func insertUntilKilled(p *process, ms int) (acked []acknowledged, killed time.Ti
 		clients.Go(func() {
 			for i := 0; ; i++ {
 				q := fmt.Sprintf("client %d asks for the number %d of its questions", c, i)
-				if r, err := p.try(http.MethodPost, p.api+"/v1/chat/completions", chat(q)); err != nil || r.status != http.StatusOK {
+				if r, err := p.try(http.MethodPost, p.API+"/v1/chat/completions", chat(q)); err != nil || r.Status != http.StatusOK {
 					return
 				}
 				mu.Lock()
@@ -90,7 +90,7 @@ func insertUntilKilled(p *process, ms int) (acked []acknowledged, killed time.Ti
 		reported = max(reported, time.Duration(p.gauge("reprise_store_unwritten_seconds")*float64(time.Second)))
 	}
 	killed = time.Now()
-	p.kill()
+	p.Kill()
 	clients.Wait()
 	slices.SortFunc(acked, func(a, b acknowledged) int { return a.at.Compare(b.at) })
 	return acked, killed, reported
@@ -110,27 +110,27 @@ func TestFullDiskIsSeenAndBounded(t *testing.T) {
 	p.ask("kept in memory alone")
 	eventually(t, "the age is seen", func() bool { return p.gauge("reprise_store_unwritten_seconds") > 0.6 })
 	for i := range 3 {
-		if r := p.ask(fmt.Sprint("too late ", i)); r.status != http.StatusOK || !strings.Contains(r.header.Get("Cache-Status"), "not-stored=store-behind") {
-			t.Errorf("an answer while the disk is full: %d, Cache-Status %q", r.status, r.header.Get("Cache-Status"))
+		if r := p.ask(fmt.Sprint("too late ", i)); r.Status != http.StatusOK || !strings.Contains(r.Header.Get("Cache-Status"), "not-stored=store-behind") {
+			t.Errorf("an answer while the disk is full: %d, Cache-Status %q", r.Status, r.Header.Get("Cache-Status"))
 		}
 	}
 	if n := p.gauge(`reprise_not_stored_total{reason="store-behind"}`); n != 3 {
 		t.Errorf("%v answers are counted as not kept, want 3", n)
 	}
 	for _, q := range []string{"before the disk was full", "kept in memory alone"} {
-		if r := p.ask(q); r.cache() != "exact" {
-			t.Errorf("%q is a %s while the disk is full", q, r.cache())
+		if r := p.ask(q); r.Cache() != "exact" {
+			t.Errorf("%q is a %s while the disk is full", q, r.Cache())
 		}
 	}
 	p.fillDisk(false)
 	eventually(t, "the file catches up", func() bool { return p.gauge("reprise_store_unwritten_seconds") == 0 })
 	p.ask("kept again")
 	eventually(t, "all is written", func() bool { return p.gauge("reprise_store_unwritten_seconds") == 0 })
-	p.kill()
+	p.Kill()
 	p = start(t, env...)
 	for q, want := range map[string]string{"kept in memory alone": "exact", "kept again": "exact", "too late 1": "miss"} {
-		if r := p.ask(q); r.cache() != want {
-			t.Errorf("after a restart %q is a %s, want %s", q, r.cache(), want)
+		if r := p.ask(q); r.Cache() != want {
+			t.Errorf("after a restart %q is a %s, want %s", q, r.Cache(), want)
 		}
 	}
 }

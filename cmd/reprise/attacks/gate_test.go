@@ -41,13 +41,13 @@ func TestUpstreamKeyIsNoOpenRelay(t *testing.T) {
 		if method == "POST" {
 			body = chat("What is a relay?")
 		}
-		r := p.do(method, p.api+path, body, "Authorization", "Bearer of-the-client")
-		if calls := up.take(); r.status != 200 || len(calls) != 1 || calls[0].key != "Bearer sk-operator" {
-			t.Errorf("%s: %d, the upstream got %+v: %s", line, r.status, calls, r.body)
+		r := p.Do(method, p.API+path, body, "Authorization", "Bearer of-the-client")
+		if calls := up.take(); r.Status != 200 || len(calls) != 1 || calls[0].key != "Bearer sk-operator" {
+			t.Errorf("%s: %d, the upstream got %+v: %s", line, r.Status, calls, r.Body)
 		}
 	}
-	if r := p.do("GET", p.api+"/v1/files", ""); r.status != 404 || !strings.Contains(r.body, "REPRISE_API_PATHS") {
-		t.Errorf("a path that is not forwarded: %d %s", r.status, r.body)
+	if r := p.Do("GET", p.API+"/v1/files", ""); r.Status != 404 || !strings.Contains(r.Body, "REPRISE_API_PATHS") {
+		t.Errorf("a path that is not forwarded: %d %s", r.Status, r.Body)
 	}
 }
 
@@ -57,7 +57,7 @@ func TestWebPagesCannotUseTheKey(t *testing.T) {
 	t.Parallel()
 	up := &witness{}
 	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_UPSTREAM_KEY=sk-operator")
-	_, authority, _ := strings.Cut(p.api, "://")
+	_, authority, _ := strings.Cut(p.API, "://")
 	through := 0
 	pages := [][]string{
 		{"Origin", "https://evil.example"}, {"Origin", "null"}, {"Origin", "http://localhost:3000"}, {"Origin", "http://127.0.0.1:1"},
@@ -68,27 +68,27 @@ func TestWebPagesCannotUseTheKey(t *testing.T) {
 	}
 	for _, header := range pages {
 		for _, path := range []string{"/v1/chat/completions", "/v1/moderations"} {
-			r := p.do("POST", p.api+path, chat("What does a page get?"), header...)
-			if calls := up.take(); len(calls) > 0 || r.status != 403 {
+			r := p.Do("POST", p.API+path, chat("What does a page get?"), header...)
+			if calls := up.take(); len(calls) > 0 || r.Status != 403 {
 				through++
-				t.Errorf("%s for %v: %d, the upstream got %+v", path, header, r.status, calls)
+				t.Errorf("%s for %v: %d, the upstream got %+v", path, header, r.Status, calls)
 			}
 		}
 	}
 	websocket := []string{"Origin", "https://evil.example", "Connection", "Upgrade", "Upgrade", "websocket", "Sec-WebSocket-Version", "13", "Sec-WebSocket-Key", "AAAAAAAAAAAAAAAAAAAAAA=="}
 	for what, r := range map[string]reply{
-		"websocket": p.do("GET", p.api+"/v1/realtime", "", websocket...),
-		"preflight": p.do("OPTIONS", p.api+"/v1/chat/completions", "", "Origin", "https://evil.example", "Access-Control-Request-Method", "POST"),
+		"websocket": p.Do("GET", p.API+"/v1/realtime", "", websocket...),
+		"preflight": p.Do("OPTIONS", p.API+"/v1/chat/completions", "", "Origin", "https://evil.example", "Access-Control-Request-Method", "POST"),
 	} {
-		if r.status != 403 {
+		if r.Status != 403 {
 			through++
-			t.Errorf("%s: %d", what, r.status)
+			t.Errorf("%s: %d", what, r.Status)
 		}
 	}
 	t.Logf("measured: %d of %d requests of foreign web pages used the operator's key", through, 2*len(pages)+2)
-	for _, header := range [][]string{{}, {"Origin", p.api}, {"Origin", p.api, "Sec-Fetch-Site", "same-origin"}, {"Host", "LOCALHOST."}, {"Host", "[::1]:80"}} {
-		if r := p.do("POST", p.api+"/v1/moderations", chat("And who may?"), header...); r.status != 200 {
-			t.Errorf("%v: %d %s", header, r.status, r.body)
+	for _, header := range [][]string{{}, {"Origin", p.API}, {"Origin", p.API, "Sec-Fetch-Site", "same-origin"}, {"Host", "LOCALHOST."}, {"Host", "[::1]:80"}} {
+		if r := p.Do("POST", p.API+"/v1/moderations", chat("And who may?"), header...); r.Status != 200 {
+			t.Errorf("%v: %d %s", header, r.Status, r.Body)
 		}
 	}
 }
@@ -99,18 +99,18 @@ func TestRebindingReadsNothing(t *testing.T) {
 	t.Parallel()
 	p := start(t, upstream(t, echo()), "REPRISE_TENANT_FROM=none")
 	p.ask("a question of another")
-	for _, url := range []string{p.api + "/v1/chat/completions", p.admin + "/admin/entries", p.admin + "/metrics"} {
+	for _, url := range []string{p.API + "/v1/chat/completions", p.Admin + "/admin/entries", p.Admin + "/metrics"} {
 		method, body := "GET", ""
 		if strings.HasSuffix(url, "completions") {
 			method, body = "POST", chat("a question of another")
 		}
-		r := p.do(method, url, body, "Host", "evil.example", "Origin", "http://evil.example", "Sec-Fetch-Site", "same-origin")
-		if r.status != 403 || strings.Contains(r.body, "answer 1") {
-			t.Errorf("%s: %d %s", url, r.status, r.body)
+		r := p.Do(method, url, body, "Host", "evil.example", "Origin", "http://evil.example", "Sec-Fetch-Site", "same-origin")
+		if r.Status != 403 || strings.Contains(r.Body, "answer 1") {
+			t.Errorf("%s: %d %s", url, r.Status, r.Body)
 		}
 	}
-	if r := p.do("GET", p.admin+"/readyz", "", "Host", "pod.example"); r.status != 200 {
-		t.Errorf("a probe: %d", r.status)
+	if r := p.Do("GET", p.Admin+"/readyz", "", "Host", "pod.example"); r.Status != 200 {
+		t.Errorf("a probe: %d", r.Status)
 	}
 }
 
@@ -144,28 +144,28 @@ func TestClientKeys(t *testing.T) {
 		up.ServeHTTP(w, r)
 	}
 	p := start(t, upstream(t, look), "REPRISE_UPSTREAM_KEY=sk-operator", "REPRISE_CLIENT_KEYS=client-key-1, client-key-2", "REPRISE_LISTEN=0.0.0.0:0", "REPRISE_EXPLAIN=true")
-	p.api = strings.Replace(strings.Replace(p.api, "[::]", "127.0.0.1", 1), "0.0.0.0", "127.0.0.1", 1)
+	p.API = strings.Replace(strings.Replace(p.API, "[::]", "127.0.0.1", 1), "0.0.0.0", "127.0.0.1", 1)
 	const question = "What needs a key?"
 	for _, header := range [][]string{{}, {"Authorization", "Bearer wrong"}, {"Authorization", "Basic client-key-1"}, {"Authorization", "Bearer client-key-"}, {"X-Api-Key", "CLIENT-KEY-1"}, {"Cookie", "client-key-1"}} {
 		for _, path := range []string{"/v1/chat/completions", "/v1/moderations", "/v1/reprise/explain", "/v1/models", "/none"} {
-			r := p.do("POST", p.api+path+"?api-key=client-key-1", chat(question), header...)
-			if calls := up.take(); r.status != 401 || r.header.Get("WWW-Authenticate") == "" || !strings.Contains(r.body, `"invalid_api_key"`) || len(calls) > 0 {
-				t.Errorf("%s with %v: %d %s", path, header, r.status, r.body)
+			r := p.Do("POST", p.API+path+"?api-key=client-key-1", chat(question), header...)
+			if calls := up.take(); r.Status != 401 || r.Header.Get("WWW-Authenticate") == "" || !strings.Contains(r.Body, `"invalid_api_key"`) || len(calls) > 0 {
+				t.Errorf("%s with %v: %d %s", path, header, r.Status, r.Body)
 			}
 		}
 	}
 	for i, header := range [][]string{{"Authorization", "Bearer client-key-1"}, {"X-Api-Key", "client-key-1"}, {"Api-Key", "client-key-1"}, {"Authorization", "bearer client-key-2"}} {
 		for _, want := range []string{"miss", "exact"} { // each is a tenant of its own
-			if r := p.ask(question, append(header, "Host", "proxy.example")...); r.status != 200 || r.cache() != want {
-				t.Errorf("%v: %d %s, want %s: %s", header, r.status, r.cache(), want, r.body)
+			if r := p.ask(question, append(header, "Host", "proxy.example")...); r.Status != 200 || r.Cache() != want {
+				t.Errorf("%v: %d %s, want %s: %s", header, r.Status, r.Cache(), want, r.Body)
 			}
 		}
 		if calls := up.take(); len(calls) != 1 || calls[0].key != "Bearer sk-operator" {
 			t.Errorf("%d: the upstream got %+v", i, calls)
 		}
 	}
-	if r := p.do("POST", p.api+"/v1/reprise/explain", chat(question), "Authorization", "Bearer client-key-1"); r.status != 200 {
-		t.Errorf("explain: %d %s", r.status, r.body)
+	if r := p.Do("POST", p.API+"/v1/reprise/explain", chat(question), "Authorization", "Bearer client-key-1"); r.Status != 200 {
+		t.Errorf("explain: %d %s", r.Status, r.Body)
 	}
 	if len(leaked) > 0 {
 		t.Error("the upstream got the client's key in ", slices.Compact(leaked))
@@ -187,16 +187,16 @@ func TestPagesOfOtherSitesCannotPurge(t *testing.T) {
 		{"Content-Type", "application/json", "Host", "evil.example", "Origin", "http://evil.example", "Sec-Fetch-Site", "same-origin"},
 	}
 	for _, header := range forged {
-		r := p.do("POST", p.admin+"/admin/purge", all, header...)
-		if n, _ := p.metric("reprise_entries"); n != 1 || r.status < 400 {
+		r := p.Do("POST", p.Admin+"/admin/purge", all, header...)
+		if n, _ := p.Metric("reprise_entries"); n != 1 || r.Status < 400 {
 			through++
-			t.Errorf("%v: %d, %v entries are left: %s", header, r.status, n, r.body)
+			t.Errorf("%v: %d, %v entries are left: %s", header, r.Status, n, r.Body)
 			p.ask("What is kept?")
 		}
 	}
 	t.Logf("measured: %d of %d forged purges removed everything", through, len(forged))
-	if r := p.purge(all); r.status != 200 {
-		t.Errorf("the operator's own: %d %s", r.status, r.body)
+	if r := p.purge(all); r.Status != 200 {
+		t.Errorf("the operator's own: %d %s", r.Status, r.Body)
 	}
 }
 
@@ -223,7 +223,7 @@ func TestNoTunnelToTheUpstream(t *testing.T) {
 			t.Errorf("%s: %+v, %v", to, resp, err)
 		}
 	}
-	p.do("POST", p.api+"/v1/moderations", "{}", "X-HTTP-Method-Override", "DELETE", "X-Original-URL", "/flush_cache")
+	p.Do("POST", p.API+"/v1/moderations", "{}", "X-HTTP-Method-Override", "DELETE", "X-Original-URL", "/flush_cache")
 	close(passed)
 	n := 0
 	for what := range passed {

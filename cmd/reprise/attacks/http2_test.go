@@ -71,7 +71,7 @@ func headers(fields ...string) (payload string) {
 // dial2 opens an HTTP/2 connection; settings is the payload of the client's first frame.
 func (p *process) dial2(settings string) *tls.Conn {
 	p.t.Helper()
-	c := tls.Client(p.dialTo(p.api), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
+	c := tls.Client(p.dialTo(p.API), &tls.Config{InsecureSkipVerify: true, NextProtos: []string{"h2"}})
 	if err := c.Handshake(); err != nil {
 		p.t.Fatal(err)
 	}
@@ -201,7 +201,7 @@ func TestHTTP2QuietAnswerIsNotCut(t *testing.T) {
 	var all sync.WaitGroup
 	for _, path := range []string{"/v1/chat/completions", "/v1/threads"} {
 		all.Go(func() {
-			resp, err := http2.Post(p.api+path, "application/json", strings.NewReader(`{"stream":true,`+chat(fmt.Sprint(path))[1:]))
+			resp, err := http2.Post(p.API+path, "application/json", strings.NewReader(`{"stream":true,`+chat(fmt.Sprint(path))[1:]))
 			if err != nil {
 				t.Errorf("%s: %v", path, err)
 				return
@@ -222,7 +222,7 @@ func TestHTTP2LargeBodyIsRefusedLegibly(t *testing.T) {
 	p := start(t, append(certificate(t), upstream(t, echo()))...)
 	http2 := &http.Client{Transport: &http.Transport{ForceAttemptHTTP2: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
 	for _, announced := range []int64{40 << 20, -1} {
-		req, _ := http.NewRequest(http.MethodPost, p.api+"/v1/chat/completions", io.LimitReader(zeros{}, 40<<20))
+		req, _ := http.NewRequest(http.MethodPost, p.API+"/v1/chat/completions", io.LimitReader(zeros{}, 40<<20))
 		req.Header.Set("Content-Type", "application/json")
 		req.ContentLength = announced
 		resp, err := http2.Do(req)

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reprise/internal/built"
 	"strings"
 	"sync"
 	"testing"
@@ -24,12 +25,12 @@ func TestOtherCredentialGetsNoAnswer(t *testing.T) {
 	for _, name := range names {
 		question := "What does " + name + " protect?"
 		p.ask(question, name, "user=alice")
-		if p.ask(question, name, "user=bob").cache() != "miss" {
+		if p.ask(question, name, "user=bob").Cache() != "miss" {
 			crossed++
 			t.Errorf("%s: one client got the answer of another", name)
 		}
-		if again := p.ask(question, name, "user=alice"); again.cache() != "exact" {
-			t.Errorf("%s: the same client again: %s", name, again.cache())
+		if again := p.ask(question, name, "user=alice"); again.Cache() != "exact" {
+			t.Errorf("%s: the same client again: %s", name, again.Cache())
 		}
 	}
 	t.Logf("measured: %d of %d headers cross tenants", crossed, len(names))
@@ -45,8 +46,8 @@ func TestTracedClientStillHits(t *testing.T) {
 		x-stainless-retry-count x-stainless-os User-Agent Accept Idempotency-Key X-Real-IP X-Forwarded-For X-Forwarded-Host Forwarded Via
 		Referer CF-Ray x-envoy-attempt-count X-MS-Client-Request-Id
 		X-Forwarded-Server X-AppGW-Trace-Id X-Varnish X-LiteLLM-Call-Id Rndr-Id Connect-Time`) {
-		if r := p.ask("Is this traced?", "Authorization", "Bearer a", name, fmt.Sprint(i)); r.cache() != "exact" {
-			t.Errorf("%s prevents a hit: %s", name, r.cache())
+		if r := p.ask("Is this traced?", "Authorization", "Bearer a", name, fmt.Sprint(i)); r.Cache() != "exact" {
+			t.Errorf("%s prevents a hit: %s", name, r.Cache())
 		}
 	}
 }
@@ -59,13 +60,13 @@ func TestClientsWithoutTenantHeaderShareNothing(t *testing.T) {
 	for _, team := range [][]string{nil, {"X-Team", ""}} {
 		question := fmt.Sprintf("Which team is %q?", team)
 		p.ask(question, append(team, "Authorization", "Bearer a")...)
-		if p.ask(question, append(team, "Authorization", "Bearer b")...).cache() != "miss" {
+		if p.ask(question, append(team, "Authorization", "Bearer b")...).Cache() != "miss" {
 			t.Errorf("header %q: two clients share an answer", team)
 		}
 	}
 	a, b := p.ask("Which team am I?", "X-Team", "red", "Authorization", "Bearer a"), p.ask("Which team am I?", "X-Team", "red", "Authorization", "Bearer b")
-	if a.cache() != "miss" || b.cache() != "exact" {
-		t.Errorf("one team: %s, %s", a.cache(), b.cache())
+	if a.Cache() != "miss" || b.Cache() != "exact" {
+		t.Errorf("one team: %s, %s", a.Cache(), b.Cache())
 	}
 }
 
@@ -76,8 +77,8 @@ func TestStartSaysWhoShares(t *testing.T) {
 	setting := upstream(t, echo())
 	for from, says := range map[string]bool{"none": true, "header:X-Team": true, "authorization": false} {
 		p := start(t, setting, "REPRISE_TENANT_FROM="+from)
-		if got := strings.Contains(p.logs(), "revoked"); got != says {
-			t.Errorf("%s: the log says what a revoked key gets: %v\n%s", from, got, p.logs())
+		if got := strings.Contains(p.Logs(), "revoked"); got != says {
+			t.Errorf("%s: the log says what a revoked key gets: %v\n%s", from, got, p.Logs())
 		}
 	}
 }
@@ -99,10 +100,10 @@ func TestFollowerGetsNoHeaderOfTheLeader(t *testing.T) {
 	}), "REPRISE_TENANT_FROM=none")
 	defer close(release)
 	for _, want := range []string{"miss", "shared"} {
-		req, _ := http.NewRequest(http.MethodPost, p.api+"/v1/chat/completions", strings.NewReader(strings.Replace(chat("Who gets what?"), "{", `{"stream":true,`, 1)))
+		req, _ := http.NewRequest(http.MethodPost, p.API+"/v1/chat/completions", strings.NewReader(strings.Replace(chat("Who gets what?"), "{", `{"stream":true,`, 1)))
 		req.Header.Set("Content-Type", "application/json")
 		req.Header.Set("Authorization", "Bearer "+want)
-		resp, err := client.Do(req)
+		resp, err := built.Client.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,8 +136,8 @@ func TestUpstreamSeesNoCredentialOfClients(t *testing.T) {
 	headers := []string{"Cookie", "session=canary", "x-goog-api-key", "canary", "X-Auth-Token", "canary", "Ocp-Apim-Subscription-Key", "canary",
 		"X-Forwarded-Access-Token", "canary", "X-Acme-Secret", "canary", "X-Api-Key", "canary", "OpenAI-Beta", "kept"}
 	const query = "?api-version=1&api-key=canary&key=canary&access_token=canary&token=canary&api_key=canary&a=1"
-	p.do(http.MethodPost, p.api+"/v1/chat/completions"+query, chat("Who asks?"), headers...)
-	p.do(http.MethodGet, p.api+"/v1/models"+query, "", headers...)
+	p.Do(http.MethodPost, p.API+"/v1/chat/completions"+query, chat("Who asks?"), headers...)
+	p.Do(http.MethodGet, p.API+"/v1/models"+query, "", headers...)
 	if len(seen) != 2 {
 		t.Fatalf("%d requests came upstream", len(seen))
 	}
@@ -159,13 +160,13 @@ func TestExplainIsOfTheClient(t *testing.T) {
 	var list struct {
 		Entries []struct{ Tenant string }
 	}
-	if err := json.Unmarshal([]byte(p.do(http.MethodGet, p.admin+"/admin/entries", "", "Authorization", "Bearer admin-token-0123456789").body), &list); err != nil || len(list.Entries) != 1 {
+	if err := json.Unmarshal([]byte(p.Do(http.MethodGet, p.Admin+"/admin/entries", "", "Authorization", "Bearer admin-token-0123456789").Body), &list); err != nil || len(list.Entries) != 1 {
 		t.Fatalf("%v: %+v", err, list)
 	}
 	explain := func(query string, header ...string) (x struct{ Result, Tenant, Note string }) {
-		r := p.do(http.MethodPost, p.api+"/v1/reprise/explain"+query, chat("What would happen?"), header...)
-		if err := json.Unmarshal([]byte(r.body), &x); err != nil {
-			t.Errorf("%v: %s", err, r.body)
+		r := p.Do(http.MethodPost, p.API+"/v1/reprise/explain"+query, chat("What would happen?"), header...)
+		if err := json.Unmarshal([]byte(r.Body), &x); err != nil {
+			t.Errorf("%v: %s", err, r.Body)
 		}
 		return x
 	}
@@ -184,8 +185,8 @@ func TestExplainIsOfTheClient(t *testing.T) {
 	if x := explain("", "Authorization", admin); x.Result != "exact" {
 		t.Errorf("the admin's token counts as a credential: %+v", x)
 	}
-	if r := p.do(http.MethodPost, p.api+"/v1/reprise/explain?tenant="+tenant, chat("What would happen?"), "Authorization", "Bearer client"); r.status != http.StatusForbidden {
-		t.Errorf("a client names a tenant: %d %s", r.status, r.body)
+	if r := p.Do(http.MethodPost, p.API+"/v1/reprise/explain?tenant="+tenant, chat("What would happen?"), "Authorization", "Bearer client"); r.Status != http.StatusForbidden {
+		t.Errorf("a client names a tenant: %d %s", r.Status, r.Body)
 	}
 }
 
@@ -199,13 +200,13 @@ func TestExplainNeedsNoClientKey(t *testing.T) {
 		Entries []struct{ Tenant string }
 	}
 	const admin = "Bearer admin-token-0123456789"
-	if err := json.Unmarshal([]byte(p.do(http.MethodGet, p.admin+"/admin/entries", "", "Authorization", admin).body), &list); err != nil || len(list.Entries) != 1 {
+	if err := json.Unmarshal([]byte(p.Do(http.MethodGet, p.Admin+"/admin/entries", "", "Authorization", admin).Body), &list); err != nil || len(list.Entries) != 1 {
 		t.Fatalf("%v: %+v", err, list)
 	}
-	url := p.api + "/v1/reprise/explain?tenant=" + list.Entries[0].Tenant
+	url := p.API + "/v1/reprise/explain?tenant=" + list.Entries[0].Tenant
 	for token, want := range map[string]int{admin: 200, "Bearer client-key-0123456789": 403, "Bearer other": 401} {
-		if r := p.do(http.MethodPost, url, chat("What would happen?"), "Authorization", token); r.status != want || want == 200 && !strings.Contains(r.body, `"result": "exact"`) {
-			t.Errorf("%s: %d %s", token, r.status, r.body)
+		if r := p.Do(http.MethodPost, url, chat("What would happen?"), "Authorization", token); r.Status != want || want == 200 && !strings.Contains(r.Body, `"result": "exact"`) {
+			t.Errorf("%s: %d %s", token, r.Status, r.Body)
 		}
 	}
 }
@@ -235,9 +236,9 @@ func TestDirectivesInTheBodyStayHere(t *testing.T) {
 			if path == "completions" {
 				args = []any{i, c}
 			}
-			if r := p.do(http.MethodPost, p.api+"/v1/"+path, fmt.Sprintf(body, args...)); r.status != http.StatusOK {
+			if r := p.Do(http.MethodPost, p.API+"/v1/"+path, fmt.Sprintf(body, args...)); r.Status != http.StatusOK {
 				refused++
-				t.Errorf("%s with cache %s: %d %s", path, c, r.status, r.body)
+				t.Errorf("%s with cache %s: %d %s", path, c, r.Status, r.Body)
 			}
 		}
 	}

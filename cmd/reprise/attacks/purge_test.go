@@ -30,11 +30,11 @@ const purgeAll = `{"all":true,"dry_run":false}`
 // cached reports whether an answer is in the cache.
 func (p *process) cached(question string, header ...string) bool {
 	p.t.Helper()
-	return p.ask(question, append(header, "Cache-Control", "only-if-cached")...).status == http.StatusOK
+	return p.ask(question, append(header, "Cache-Control", "only-if-cached")...).Status == http.StatusOK
 }
 
-// durable asks whether the purge that a reply answers is durable.
-func (r reply) durable() bool { return strings.Contains(r.body, `"durable": true`) }
+// durable reports whether the purge that a reply answers is durable.
+func durable(r reply) bool { return strings.Contains(r.Body, `"durable": true`) }
 
 // TestPurgedAnswerIsNotServedInPlaceOfAnError: requests that have found an expired answer wait for the upstream; the answer is purged,
 // and then the upstream fails. It is line 5 of the list in SECURITY.md.
@@ -57,18 +57,18 @@ func TestPurgedAnswerIsNotServedInPlaceOfAnError(t *testing.T) {
 	replies := make(chan reply, 3)
 	for range cap(replies) { // one asks the upstream, the others wait for the same answer
 		go func() {
-			r, _ := p.try(http.MethodPost, p.api+"/v1/chat/completions", chat("What is a canary?"))
+			r, _ := p.try(http.MethodPost, p.API+"/v1/chat/completions", chat("What is a canary?"))
 			replies <- r
 		}()
 	}
 	eventually(t, "the upstream is asked", func() bool { return asked.Load() == 2 })
-	if r := p.purge(purgeAll); r.status != http.StatusOK {
-		t.Errorf("purge: %d %s", r.status, r.body)
+	if r := p.purge(purgeAll); r.Status != http.StatusOK {
+		t.Errorf("purge: %d %s", r.Status, r.Body)
 	}
 	close(fail)
 	for range cap(replies) {
-		if r := <-replies; strings.Contains(r.body, "to be purged") {
-			t.Errorf("served after its purge: %s %s", r.cache(), r.body)
+		if r := <-replies; strings.Contains(r.Body, "to be purged") {
+			t.Errorf("served after its purge: %s %s", r.Cache(), r.Body)
 		}
 	}
 }
@@ -83,11 +83,11 @@ func TestPurgeIsNotUndoneByAFullDisk(t *testing.T) {
 	p.written()
 	p.fillDisk(true)
 	for i := range 2 { // the second one matches nothing, and the first is not durable yet
-		if r := p.purge(purgeAll); r.status != http.StatusServiceUnavailable || !strings.Contains(r.body, `"durable": false`) {
-			t.Errorf("purge %d on a full disk: %d %s", i, r.status, r.body)
+		if r := p.purge(purgeAll); r.Status != http.StatusServiceUnavailable || !strings.Contains(r.Body, `"durable": false`) {
+			t.Errorf("purge %d on a full disk: %d %s", i, r.Status, r.Body)
 		}
 	}
-	if n, _ := p.metric("reprise_purges_not_durable_total"); n != 2 {
+	if n, _ := p.Metric("reprise_purges_not_durable_total"); n != 2 {
 		t.Errorf("%v purges are counted as not durable", n)
 	}
 	if p.cached("What is a canary?") {
@@ -95,10 +95,10 @@ func TestPurgeIsNotUndoneByAFullDisk(t *testing.T) {
 	}
 	p.fillDisk(false)
 	r := p.purge(purgeAll)
-	if r.status != http.StatusOK || !r.durable() {
-		t.Errorf("purge with room on the disk: %d %s", r.status, r.body)
+	if r.Status != http.StatusOK || !durable(r) {
+		t.Errorf("purge with room on the disk: %d %s", r.Status, r.Body)
 	}
-	p.kill()
+	p.Kill()
 	if p = start(t, env...); p.cached("What is a canary?") {
 		t.Error("back after a kill")
 	}
@@ -114,16 +114,16 @@ func TestPurgeOfAFileWithoutRoom(t *testing.T) {
 	for i := range 30 {
 		p.ask(fmt.Sprint("question ", i))
 		if i == 0 {
-			eventually(t, "space is taken in advance", func() bool { return len(listed(t, dir)) > 1 || os.Getenv("REPRISE_ATTACK_BINARY") != "" })
+			eventually(t, "space is taken in advance", func() bool { return len(listed(t, dir)) > 1 })
 		}
 	}
 	p.written()
 	p.limitFiles(300 << 10)
 	r := p.purge(purgeAll)
-	if !r.durable() {
-		t.Errorf("purge: %d %s", r.status, r.body)
+	if !durable(r) {
+		t.Errorf("purge: %d %s", r.Status, r.Body)
 	}
-	p.kill()
+	p.Kill()
 	back := 0
 	p = start(t, env...)
 	for i := range 30 {
@@ -131,8 +131,8 @@ func TestPurgeOfAFileWithoutRoom(t *testing.T) {
 			back++
 		}
 	}
-	t.Logf("measured: the purge was answered with %d, and %d of 30 entries are back after a kill", r.status, back)
-	if back > 0 && r.status == http.StatusOK {
+	t.Logf("measured: the purge was answered with %d, and %d of 30 entries are back after a kill", r.Status, back)
+	if back > 0 && r.Status == http.StatusOK {
 		t.Error("a purge that was answered with 200 is undone")
 	}
 }
@@ -145,7 +145,7 @@ func leftByAKill(t *testing.T) (env []string, path string) {
 	p := start(t, env...)
 	p.ask("What is a canary?")
 	p.written()
-	p.kill()
+	p.Kill()
 	return env, path
 }
 
@@ -159,8 +159,8 @@ func TestPurgeOfAReadOnlyFile(t *testing.T) {
 	if !p.cached("What is a canary?") {
 		t.Error("a file that can be read is not served")
 	}
-	if r := p.purge(purgeAll); r.status != http.StatusServiceUnavailable || r.durable() {
-		t.Errorf("purge of a read-only file: %d %s", r.status, r.body)
+	if r := p.purge(purgeAll); r.Status != http.StatusServiceUnavailable || durable(r) {
+		t.Errorf("purge of a read-only file: %d %s", r.Status, r.Body)
 	}
 	if p.cached("What is a canary?") {
 		t.Error("served after its purge")
@@ -176,10 +176,10 @@ func TestPurgeWithoutEmbedder(t *testing.T) {
 	if !p.cached("What is a canary?") {
 		t.Error("the file is not served")
 	}
-	if r := p.purge(purgeAll); r.status != http.StatusOK || !r.durable() {
-		t.Errorf("purge without the embedding server: %d %s", r.status, r.body)
+	if r := p.purge(purgeAll); r.Status != http.StatusOK || !durable(r) {
+		t.Errorf("purge without the embedding server: %d %s", r.Status, r.Body)
 	}
-	p.kill()
+	p.Kill()
 	if p = start(t, env...); p.cached("What is a canary?") {
 		t.Error("served after its purge and a restart")
 	}
@@ -223,26 +223,23 @@ func TestPurgedTextIsNotReadable(t *testing.T) {
 	os.WriteFile(path+".damaged-20260102T030405", []byte("canary"), 0o600)
 	before, size := readable(t, dir), sizeOf(path)
 	begin := time.Now()
-	if r := p.purge(`{"namespace":"purged","dry_run":false}`); r.status != http.StatusOK || !strings.Contains(r.body, `"purged": 40`) {
-		t.Errorf("purge: %d %s", r.status, r.body)
+	if r := p.purge(`{"namespace":"purged","dry_run":false}`); r.Status != http.StatusOK || !strings.Contains(r.Body, `"purged": 40`) {
+		t.Errorf("purge: %d %s", r.Status, r.Body)
 	}
 	eventually(t, "what was purged is unreadable", func() bool { return readable(t, dir) == 0 })
-	unreadable := time.Since(begin)
-	eventually(t, "the file becomes shorter", func() bool { return sizeOf(path) < size/4 })
-	t.Logf("measured: %d places with purged text before, 0 after %d ms; the file has %d KiB of %d after %d ms", before,
-		unreadable.Milliseconds(), sizeOf(path)>>10, size>>10, time.Since(begin).Milliseconds())
-	if total, _ := p.metric("reprise_store_file_bytes"); int64(total) > size/4 || total == 0 {
-		t.Errorf("the gauge shows %v bytes", total)
-	}
-	if dead, ok := p.metric("reprise_store_dead_bytes"); !ok || dead > 4<<20 {
-		t.Errorf("%v dead bytes, %v", dead, ok)
-	}
+	t.Logf("measured: %d places with purged text before, 0 after %d ms", before, time.Since(begin).Milliseconds())
 	if !p.cached("What stays?") {
 		t.Error("an entry that was not purged is gone")
 	}
-	p.kill()
+	p.Kill()
 	if p = start(t, env...); !p.cached("What stays?") || readable(t, dir) > 0 {
 		t.Errorf("after a kill text is readable in %d places, or an entry is gone", readable(t, dir))
+	}
+	if total, _ := p.Metric("reprise_store_file_bytes"); sizeOf(path) > size/4 || int64(total) > size/4 || total == 0 {
+		t.Errorf("after a start the file has %d bytes of %d, the gauge shows %v", sizeOf(path), size, total)
+	}
+	if dead, ok := p.Metric("reprise_store_dead_bytes"); !ok || dead > 4<<20 {
+		t.Errorf("after a start %v bytes are dead, %v", dead, ok)
 	}
 }
 
@@ -293,8 +290,8 @@ func sizeOf(path string) int64 {
 // written returns when every change is in the file: a purge of nothing writes them.
 func (p *process) written() {
 	p.t.Helper()
-	if r := p.purge(`{"namespace":"nothing is in it","dry_run":false}`); r.status != http.StatusOK {
-		p.t.Fatalf("write: %d %s", r.status, r.body)
+	if r := p.purge(`{"namespace":"nothing is in it","dry_run":false}`); r.Status != http.StatusOK {
+		p.t.Fatalf("write: %d %s", r.Status, r.Body)
 	}
 }
 
@@ -314,12 +311,12 @@ func TestKillWhileTheFileShrinks(t *testing.T) {
 			p.ask(fmt.Sprint("Does the canary sing? ", i), purged...)
 		}
 		p.written()
-		if r := p.purge(`{"namespace":"purged","dry_run":false}`); !strings.Contains(r.body, `"purged": 30`) {
-			t.Errorf("round %d: purge: %d %s", round, r.status, r.body)
+		if r := p.purge(`{"namespace":"purged","dry_run":false}`); !strings.Contains(r.Body, `"purged": 30`) {
+			t.Errorf("round %d: purge: %d %s", round, r.Status, r.Body)
 		}
 		time.Sleep(time.Duration(rand.IntN(250)) * time.Millisecond) // a random moment is what is tested
 		left := listed(t, dir)
-		p.kill()
+		p.Kill()
 		p = start(t, env...)
 		for i := range 20 {
 			if !p.cached(fmt.Sprint("What stays? ", i)) {
@@ -331,7 +328,7 @@ func TestKillWhileTheFileShrinks(t *testing.T) {
 				t.Errorf("round %d: purged entry %d is back; the files were %q", round, i, left)
 			}
 		}
-		if aside, _ := p.metric("reprise_store_set_aside"); aside != 0 {
+		if aside, _ := p.Metric("reprise_store_set_aside"); aside != 0 {
 			t.Errorf("round %d: the file was damaged; the files were %q", round, left)
 		}
 		eventually(t, "what was purged is unreadable", func() bool { return readable(t, dir) == 0 })
@@ -368,8 +365,8 @@ func purgeBesideHits(t *testing.T, entries int) (seen int) {
 	go func() {
 		defer close(done)
 		begin := time.Now()
-		if r, err := p.try(http.MethodPost, p.admin+"/admin/purge", `{"model":"many","dry_run":false}`); err != nil || !strings.Contains(r.body, fmt.Sprintf(`"purged": %d`, entries)) {
-			t.Errorf("purge: %v %s", err, r.body)
+		if r, err := p.try(http.MethodPost, p.Admin+"/admin/purge", `{"model":"many","dry_run":false}`); err != nil || !strings.Contains(r.Body, fmt.Sprintf(`"purged": %d`, entries)) {
+			t.Errorf("purge: %v %s", err, r.Body)
 		}
 		took = time.Since(begin)
 	}()
@@ -379,7 +376,7 @@ func purgeBesideHits(t *testing.T, entries int) (seen int) {
 	seen = <-steps
 	t.Logf("measured: purge of %d entries in %d ms, seen half done %d times; exact hits without it p50 %.2f ms, p99 %.2f, longest %.2f; during it %d hits, p50 %.2f ms, p99 %.2f, longest %.2f",
 		entries, took.Milliseconds(), seen, ms(quiet, .5), ms(quiet, .99), ms(quiet, 1), len(during), ms(during, .5), ms(during, .99), ms(during, 1))
-	p.kill()
+	p.Kill()
 	return seen
 }
 
@@ -391,9 +388,9 @@ func (p *process) partly(done chan struct{}, entries int) (seen int) {
 			return seen
 		default:
 		}
-		r, err := p.try(http.MethodGet, p.admin+"/admin/stats", "")
+		r, err := p.try(http.MethodGet, p.Admin+"/admin/stats", "")
 		var st struct{ Entries int }
-		if err == nil && json.Unmarshal([]byte(r.body), &st) == nil && st.Entries > 1 && st.Entries < entries {
+		if err == nil && json.Unmarshal([]byte(r.Body), &st) == nil && st.Entries > 1 && st.Entries < entries {
 			seen++
 		}
 	}
@@ -413,8 +410,8 @@ func (p *process) hits(t *testing.T, done chan struct{}) (all []time.Duration) {
 			return all
 		}
 		begin := time.Now()
-		if r := p.ask("What is a drain?"); r.cache() != "exact" {
-			t.Fatalf("not a hit: %d %s", r.status, r.cache())
+		if r := p.ask("What is a drain?"); r.Cache() != "exact" {
+			t.Fatalf("not a hit: %d %s", r.Status, r.Cache())
 		}
 		all = append(all, time.Since(begin))
 	}
@@ -459,16 +456,16 @@ func TestPurgeOfAllIsNotTakenBack(t *testing.T) {
 		io.WriteString(w, answer("to be purged"))
 	}))
 	for _, second := range []string{purgeAll, `{"entry":%s,"dry_run":false}`, `{"model":"m","dry_run":false}`} {
-		entry := p.ask("What is a canary?").header.Get("X-Reprise-Entry")
-		undo := gjson.Get(p.purge(`{"entry":`+entry+`,"dry_run":false,"undo":true}`).body, "undo").Raw
+		entry := p.ask("What is a canary?").Header.Get("X-Reprise-Entry")
+		undo := gjson.Get(p.purge(`{"entry":`+entry+`,"dry_run":false,"undo":true}`).Body, "undo").Raw
 		if undo == "" {
 			t.Fatal("the purge cannot be taken back")
 		}
-		if r := p.purge(strings.ReplaceAll(second, "%s", entry)); r.status != http.StatusOK {
-			t.Errorf("%s: %d %s", second, r.status, r.body)
+		if r := p.purge(strings.ReplaceAll(second, "%s", entry)); r.Status != http.StatusOK {
+			t.Errorf("%s: %d %s", second, r.Status, r.Body)
 		}
-		if r := p.do(http.MethodPost, p.admin+"/admin/purge/undo", `{"undo":`+undo+`}`); r.status != http.StatusConflict {
-			t.Errorf("after %s: %d %s", second, r.status, r.body)
+		if r := p.Do(http.MethodPost, p.Admin+"/admin/purge/undo", `{"undo":`+undo+`}`); r.Status != http.StatusConflict {
+			t.Errorf("after %s: %d %s", second, r.Status, r.Body)
 		}
 		if p.cached("What is a canary?") {
 			t.Errorf("a purge of %s is taken back", second)
@@ -483,10 +480,10 @@ func TestReloadKeepsUndos(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 		io.WriteString(w, answer("to be purged"))
 	}))
-	entry := p.ask("What is a canary?").header.Get("X-Reprise-Entry")
-	undo := gjson.Get(p.purge(`{"entry":`+entry+`,"dry_run":false,"undo":true}`).body, "undo").Raw
+	entry := p.ask("What is a canary?").Header.Get("X-Reprise-Entry")
+	undo := gjson.Get(p.purge(`{"entry":`+entry+`,"dry_run":false,"undo":true}`).Body, "undo").Raw
 	p.reload()
-	if r := p.do(http.MethodPost, p.admin+"/admin/purge/undo", `{"undo":`+undo+`}`); r.status != http.StatusOK || !p.cached("What is a canary?") {
-		t.Errorf("undo %s after a reload: %d %s", undo, r.status, r.body)
+	if r := p.Do(http.MethodPost, p.Admin+"/admin/purge/undo", `{"undo":`+undo+`}`); r.Status != http.StatusOK || !p.cached("What is a canary?") {
+		t.Errorf("undo %s after a reload: %d %s", undo, r.Status, r.Body)
 	}
 }

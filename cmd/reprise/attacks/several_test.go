@@ -65,10 +65,10 @@ func TestCredentialsStayAtTheirProvider(t *testing.T) {
 		t.Errorf("beyond loopback: %v", err)
 	}
 	p := start(t, list+";key-env=SECOND", "SECOND=sk-of-the-second")
-	r := p.do(http.MethodPost, p.api+"/v1/chat/completions?api_key=client-query", chat("a question"), "Authorization", "Bearer client-secret", "Cookie", "c=client-cookie",
+	r := p.Do(http.MethodPost, p.API+"/v1/chat/completions?api_key=client-query", chat("a question"), "Authorization", "Bearer client-secret", "Cookie", "c=client-cookie",
 		"X-Api-Key", "client-other")
-	if r.status != http.StatusOK || !strings.Contains(r.header.Get("Cache-Status"), "upstream=b") {
-		t.Fatalf("%d %s %s", r.status, r.header.Get("Cache-Status"), r.body)
+	if r.Status != http.StatusOK || !strings.Contains(r.Header.Get("Cache-Status"), "upstream=b") {
+		t.Fatalf("%d %s %s", r.Status, r.Header.Get("Cache-Status"), r.Body)
 	}
 	if n, _ := first.last(); n == 0 || !strings.Contains(first.headers[0], "client-secret") || strings.Contains(first.headers[0], "sk-of-the-second") {
 		t.Errorf("the first upstream got %q", first.headers)
@@ -113,8 +113,8 @@ func TestPurgeChangesNames(t *testing.T) {
 				Salted     []string
 			}
 		}
-		if err := json.Unmarshal([]byte(r.body), &reply); err != nil || !reply.Hints.Durable || len(reply.Hints.Salted) != 1 {
-			t.Fatalf("%v: %s", err, r.body)
+		if err := json.Unmarshal([]byte(r.Body), &reply); err != nil || !reply.Hints.Durable || len(reply.Hints.Salted) != 1 {
+			t.Fatalf("%v: %s", err, r.Body)
 		}
 		return reply.Hints.Generation.String()
 	}
@@ -127,7 +127,7 @@ func TestPurgeChangesNames(t *testing.T) {
 	if second == first || second == other {
 		t.Error("a purge has not changed the salt")
 	}
-	p.kill()
+	p.Kill()
 	p = start(t, setting, file)
 	if salt("one") != second {
 		t.Error("a restart has changed the salt")

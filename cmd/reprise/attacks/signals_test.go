@@ -49,16 +49,16 @@ func (f files) set(setting, name string) string {
 // reload sends SIGHUP and waits for the line of the log that says what came of it.
 func (p *process) reload() (line string) {
 	p.t.Helper()
-	before := len(p.logs())
-	p.signal(syscall.SIGHUP)
+	before := len(p.Logs())
+	p.Signal(syscall.SIGHUP)
 	eventually(p.t, "the log has the outcome of a reload", func() bool {
-		for l := range strings.Lines(p.logs()[before:]) {
+		for l := range strings.Lines(p.Logs()[before:]) {
 			if strings.Contains(l, "reloaded") {
 				line = l
 			}
 		}
 		select {
-		case <-p.ended:
+		case <-p.Ended():
 			return true
 		default:
 			return line != ""
@@ -74,8 +74,8 @@ func TestHangupDoesNotKill(t *testing.T) {
 	if line := p.reload(); line == "" {
 		t.Error("measured: SIGHUP ended the process")
 	}
-	if r, err := p.try("POST", p.api+"/v1/chat/completions", chat("Still there?")); err != nil || r.status != 200 {
-		t.Errorf("after SIGHUP: %d, %v", r.status, err)
+	if r, err := p.try("POST", p.API+"/v1/chat/completions", chat("Still there?")); err != nil || r.Status != 200 {
+		t.Errorf("after SIGHUP: %d, %v", r.Status, err)
 	}
 }
 
@@ -90,13 +90,13 @@ func TestReload(t *testing.T) {
 	p := start(t, upstream(t, up.ServeHTTP), f.set("REPRISE_CLIENT_KEYS_FILE", "clients"), f.set("REPRISE_UPSTREAM_KEY_FILE", "upstream"), f.set("REPRISE_SETTINGS", "settings"))
 	check := func(when, client, upstreamKey, token string, status int) {
 		t.Helper()
-		r := p.do("POST", p.api+"/v1/moderations", `{"input":"x"}`, "Authorization", "Bearer "+client)
+		r := p.Do("POST", p.API+"/v1/moderations", `{"input":"x"}`, "Authorization", "Bearer "+client)
 		calls := up.take()
-		if r.status != status || status == 200 && (len(calls) != 1 || calls[0].key != "Bearer "+upstreamKey) {
-			t.Errorf("%s: %s: %d, the upstream got %+v", when, client, r.status, calls)
+		if r.Status != status || status == 200 && (len(calls) != 1 || calls[0].key != "Bearer "+upstreamKey) {
+			t.Errorf("%s: %s: %d, the upstream got %+v", when, client, r.Status, calls)
 		}
-		if r := p.do("GET", p.admin+"/admin/stats", "", "Authorization", "Bearer "+token); r.status != 200 {
-			t.Errorf("%s: admin: %d", when, r.status)
+		if r := p.Do("GET", p.Admin+"/admin/stats", "", "Authorization", "Bearer "+token); r.Status != 200 {
+			t.Errorf("%s: admin: %d", when, r.Status)
 		}
 	}
 	check("at first", "client-key-1", "sk-old", "token-old", 200)
@@ -114,14 +114,14 @@ func TestReload(t *testing.T) {
 	check("reloaded", "client-key-1", "", "token-new", 401)
 	check("reloaded", "client-key-2", "sk-new", "token-new", 200)
 	check("reloaded", "client-key-3", "sk-new", "token-new", 200)
-	if r := p.ask(strings.Repeat("long ", 1000), "Authorization", "Bearer client-key-2"); r.status != 413 {
-		t.Errorf("reloaded: a body over the new limit: %d", r.status)
+	if r := p.ask(strings.Repeat("long ", 1000), "Authorization", "Bearer client-key-2"); r.Status != 413 {
+		t.Errorf("reloaded: a body over the new limit: %d", r.Status)
 	}
-	if r := p.do("GET", p.admin+"/admin/stats", "", "Authorization", "Bearer token-old"); r.status != 401 {
-		t.Errorf("reloaded: the old token: %d", r.status)
+	if r := p.Do("GET", p.Admin+"/admin/stats", "", "Authorization", "Bearer token-old"); r.Status != 401 {
+		t.Errorf("reloaded: the old token: %d", r.Status)
 	}
-	if r := p.do("GET", p.admin+"/admin/config", "", "Authorization", "Bearer token-new"); !strings.Contains(r.body, `"1KiB"`) || strings.Contains(r.body, `"7"`) || strings.Contains(r.body, "client-key") {
-		t.Errorf("the settings in force: %s", r.body)
+	if r := p.Do("GET", p.Admin+"/admin/config", "", "Authorization", "Bearer token-new"); !strings.Contains(r.Body, `"1KiB"`) || strings.Contains(r.Body, `"7"`) || strings.Contains(r.Body, "client-key") {
+		t.Errorf("the settings in force: %s", r.Body)
 	}
 
 	for name, spoil := range map[string]func(){
@@ -157,7 +157,7 @@ func TestReloadInAStorm(t *testing.T) {
 		clients.Go(func() {
 			for i := 0; !stop.Load(); i++ {
 				path := fmt.Sprint("/v1/chat/completions?at-least=", reloaded.Load())
-				if r, err := p.try("POST", p.api+path, chat(fmt.Sprint("storm ", c, " ", i))); err != nil || r.status != 200 {
+				if r, err := p.try("POST", p.API+path, chat(fmt.Sprint("storm ", c, " ", i))); err != nil || r.Status != 200 {
 					failed.Add(1)
 				}
 			}
@@ -212,7 +212,7 @@ func TestReloadCertificate(t *testing.T) {
 	f.certificate("first.example")
 	p := start(t, upstream(t, echo()), f.set("REPRISE_TLS_CERT", "cert.pem"), f.set("REPRISE_TLS_KEY", "key.pem"))
 	served := func() string {
-		c, err := tls.Dial("tcp", strings.TrimPrefix(p.api, "https://"), &tls.Config{InsecureSkipVerify: true})
+		c, err := tls.Dial("tcp", strings.TrimPrefix(p.API, "https://"), &tls.Config{InsecureSkipVerify: true})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -286,19 +286,19 @@ func TestDrainKeepsWebsockets(t *testing.T) {
 	c, in := p.upgrade()
 	// Bytes that look like an ambiguous message are none here.
 	sendBack(t, c, in, "before\nPOST / HTTP/1.1\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n")
-	p.signal(syscall.SIGTERM)
-	eventually(t, "it drains", func() bool { return strings.Contains(p.logs(), "draining") })
-	p.signal(syscall.SIGHUP)
+	p.Signal(syscall.SIGTERM)
+	eventually(t, "it drains", func() bool { return strings.Contains(p.Logs(), "draining") })
+	p.Signal(syscall.SIGHUP)
 	for i := range 20 {
 		sendBack(t, c, in, fmt.Sprint("during ", i))
-		if r := p.do("GET", p.admin+"/readyz", ""); r.status != http.StatusServiceUnavailable {
-			t.Errorf("ready while it drains: %d", r.status)
+		if r := p.Do("GET", p.Admin+"/readyz", ""); r.Status != http.StatusServiceUnavailable {
+			t.Errorf("ready while it drains: %d", r.Status)
 		}
 	}
 	c.Close()
-	<-p.ended
-	if code := p.ProcessState.ExitCode(); code != 0 || strings.Contains(p.logs(), "are cut") {
-		t.Errorf("exit %d: %s", code, p.logs())
+	<-p.Ended()
+	if code := p.ProcessState.ExitCode(); code != 0 || strings.Contains(p.Logs(), "are cut") {
+		t.Errorf("exit %d: %s", code, p.Logs())
 	}
 }
 
@@ -309,7 +309,7 @@ func TestDrainEndsWebsockets(t *testing.T) {
 	c, in := p.upgrade()
 	sendBack(t, c, in, "before")
 	start := time.Now()
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	if _, err := in.ReadByte(); err == nil {
 		t.Error("a byte from nowhere")
 	}
@@ -317,8 +317,8 @@ func TestDrainEndsWebsockets(t *testing.T) {
 	if lasted := time.Since(start); lasted < 250*time.Millisecond {
 		t.Errorf("it was cut after %v", lasted)
 	}
-	<-p.ended
-	if code := p.ProcessState.ExitCode(); code != 0 || !strings.Contains(p.logs(), "are cut") {
-		t.Errorf("exit %d: %s", code, p.logs())
+	<-p.Ended()
+	if code := p.ProcessState.ExitCode(); code != 0 || !strings.Contains(p.Logs(), "are cut") {
+		t.Errorf("exit %d: %s", code, p.Logs())
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"reprise/internal/built"
 	"strings"
 	"sync"
 	"syscall"
@@ -31,7 +32,7 @@ func (p *process) dialTo(base string) net.Conn {
 // gauge is the value of a metric that must be there.
 func (p *process) gauge(name string) float64 {
 	p.t.Helper()
-	v, ok := p.metric(name)
+	v, ok := p.Metric(name)
 	if !ok {
 		p.t.Fatal("there is no metric ", name)
 	}
@@ -49,7 +50,7 @@ func TestAnnouncedLengthReservesNoMemory(t *testing.T) {
 	p.ask("warm")
 	before := p.gauge("go_memstats_heap_alloc_bytes")
 	for range n {
-		io.WriteString(p.dialTo(p.api), head+"Content-Length: 1048576\r\n\r\n{")
+		io.WriteString(p.dialTo(p.API), head+"Content-Length: 1048576\r\n\r\n{")
 	}
 	eventually(t, "all requests are being read", func() bool { return p.gauge("go_goroutines") > n })
 	used := p.gauge("go_memstats_heap_alloc_bytes") - before
@@ -94,29 +95,29 @@ func TestUnreadBodyHoldsNoConnection(t *testing.T) {
 	post := func(path string) string { return "POST " + path + " HTTP/1.1\r\nHost: 127.0.0.1\r\n" }
 	var all sync.WaitGroup
 	for _, tc := range []struct{ what, base, head, status string }{
-		{"a body that is read", p.api, head, "408"},
-		{"a wrong type", p.api, post("/v1/chat/completions") + "Content-Type: text/plain\r\n", "400"},
-		{"a bad connection header", p.api, head + "Connection: Authorization\r\n", "400"},
-		{"a bad directive", p.api, head + "X-Reprise-TTL: soon\r\n", "400"},
-		{"a bypass", p.api, head + "X-Reprise-Mode: off\r\n", "200 408"}, // the upstream answers without reading
-		{"a compressed body", p.api, head + "Content-Encoding: gzip\r\n", "200 408"},
-		{"another endpoint", p.api, post("/v1/files"), "200 408"},
-		{"a GET with a body", p.api, "GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\n", "200 408"},
-		{"dot segments", p.api, post("/v1/../x"), "400"},
-		{"explain without a token", p.api, post("/v1/reprise/explain") + "Content-Type: application/json\r\n", "401 403 408"},
-		{"a go-ahead", p.api, post("/v1/chat/completions") + "Content-Type: text/plain\r\nExpect: 100-continue\r\n", "400"},
-		{"a go-ahead that is given", p.api, head + "Expect: 100-continue\r\n", "100 408"},
-		{"an unknown expectation", p.api, head + "Expect: wonders\r\n", "417"},
-		{"OPTIONS *", p.api, "OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1\r\n", "200"},
-		{"an upgrade with a body", p.api, "GET /v1/realtime HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n", "200 408"},
-		{"no token", p.admin, post("/admin/purge"), "401 403"},
-		{"a purge", p.admin, post("/admin/purge") + "Authorization: Bearer sesame-open\r\nContent-Type: application/json\r\n", "408"},
-		{"an unknown path", p.admin, post("/nothing"), "404"},
-		{"a wrong method", p.admin, post("/healthz"), "405"},
-		{"health", p.admin, "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n", "200"},
-		{"metrics", p.admin, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n", "200"},
-		{"an unknown expectation of the admin", p.admin, post("/admin/purge") + "Expect: wonders\r\n", "417"},
-		{"OPTIONS * of the admin", p.admin, "OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1\r\n", "200"},
+		{"a body that is read", p.API, head, "408"},
+		{"a wrong type", p.API, post("/v1/chat/completions") + "Content-Type: text/plain\r\n", "400"},
+		{"a bad connection header", p.API, head + "Connection: Authorization\r\n", "400"},
+		{"a bad directive", p.API, head + "X-Reprise-TTL: soon\r\n", "400"},
+		{"a bypass", p.API, head + "X-Reprise-Mode: off\r\n", "200 408"}, // the upstream answers without reading
+		{"a compressed body", p.API, head + "Content-Encoding: gzip\r\n", "200 408"},
+		{"another endpoint", p.API, post("/v1/files"), "200 408"},
+		{"a GET with a body", p.API, "GET /v1/models HTTP/1.1\r\nHost: 127.0.0.1\r\n", "200 408"},
+		{"dot segments", p.API, post("/v1/../x"), "400"},
+		{"explain without a token", p.API, post("/v1/reprise/explain") + "Content-Type: application/json\r\n", "401 403 408"},
+		{"a go-ahead", p.API, post("/v1/chat/completions") + "Content-Type: text/plain\r\nExpect: 100-continue\r\n", "400"},
+		{"a go-ahead that is given", p.API, head + "Expect: 100-continue\r\n", "100 408"},
+		{"an unknown expectation", p.API, head + "Expect: wonders\r\n", "417"},
+		{"OPTIONS *", p.API, "OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1\r\n", "200"},
+		{"an upgrade with a body", p.API, "GET /v1/realtime HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n", "200 408"},
+		{"no token", p.Admin, post("/admin/purge"), "401 403"},
+		{"a purge", p.Admin, post("/admin/purge") + "Authorization: Bearer sesame-open\r\nContent-Type: application/json\r\n", "408"},
+		{"an unknown path", p.Admin, post("/nothing"), "404"},
+		{"a wrong method", p.Admin, post("/healthz"), "405"},
+		{"health", p.Admin, "GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n", "200"},
+		{"metrics", p.Admin, "GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n", "200"},
+		{"an unknown expectation of the admin", p.Admin, post("/admin/purge") + "Expect: wonders\r\n", "417"},
+		{"OPTIONS * of the admin", p.Admin, "OPTIONS * HTTP/1.1\r\nHost: 127.0.0.1\r\n", "200"},
 	} {
 		for form, rest := range map[string]string{"": body, ", huge": huge, ", chunked": chunk} {
 			all.Go(func() {
@@ -162,12 +163,12 @@ func TestDrippedBodyDoesNotLive(t *testing.T) {
 		each             int // bytes every 50 ms
 		status           string
 	}{
-		{"the cached path", p.api, head, 1, "408"},
-		{"the pass-through", p.api, "POST /v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n", 1, "408"},
-		{"a bypass", p.api, head + "X-Reprise-Mode: off\r\n", 1, "408"},
-		{"a purge", p.admin, purge, 1, "408"},
-		{"an honest client", patient.api, honest, 256, "200"},
-		{"an honest upload", patient.api, "POST /v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n", 256, "200"},
+		{"the cached path", p.API, head, 1, "408"},
+		{"the pass-through", p.API, "POST /v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n", 1, "408"},
+		{"a bypass", p.API, head + "X-Reprise-Mode: off\r\n", 1, "408"},
+		{"a purge", p.Admin, purge, 1, "408"},
+		{"an honest client", patient.API, honest, 256, "200"},
+		{"an honest upload", patient.API, "POST /v1/files HTTP/1.1\r\nHost: 127.0.0.1\r\n", 256, "200"},
 	} {
 		for _, chunked := range []bool{false, true} {
 			all.Go(func() {
@@ -216,7 +217,7 @@ func drip(c net.Conn, head, body string, each int, chunked bool) {
 func TestLargeBodyIsRefusedLegibly(t *testing.T) {
 	t.Parallel()
 	p := start(t, upstream(t, echo()))
-	url := p.api + "/v1/chat/completions"
+	url := p.API + "/v1/chat/completions"
 	large := filepath.Join(t.TempDir(), "large.json")
 	if err := os.WriteFile(large, make([]byte, 40<<20), 0o600); err != nil {
 		t.Fatal(err)
@@ -232,7 +233,7 @@ func TestLargeBodyIsRefusedLegibly(t *testing.T) {
 			if !chunked {
 				req.ContentLength = 40 << 20
 			}
-			resp, err := client.Do(req)
+			resp, err := built.Client.Do(req)
 			if err != nil {
 				return "", err
 			}
@@ -264,8 +265,8 @@ fetch(process.argv[1], {method: "POST", headers: {"Content-Type": "application/j
 			return string(out), err
 		})
 	}
-	if r := p.ask("afterwards"); r.status != 200 {
-		t.Errorf("afterwards: %d", r.status)
+	if r := p.ask("afterwards"); r.Status != 200 {
+		t.Errorf("afterwards: %d", r.Status)
 	}
 }
 
@@ -299,15 +300,15 @@ func TestSlowHeadersAndHandshakesHoldNoConnection(t *testing.T) {
 		what, base, first string
 		then              string // is dripped for ever
 	}{
-		{"a header", plain.api, "", "POST /v1/chat/completions HTTP/1.1\r\nX-Long: " + strings.Repeat("x", 1000)},
-		{"an endless header", plain.api, "POST / HTTP/1.1\r\n", strings.Repeat("A: b\r\n", 500)},
-		{"empty lines", plain.api, "", strings.Repeat("\r\n", 1000)},
-		{"a header of the admin", plain.admin, "", "GET /metrics HTTP/1.1\r\nX-Long: " + strings.Repeat("x", 1000)},
-		{"a second header", plain.admin, first, "GET /metrics HTTP/1.1\r\nX-Long: " + strings.Repeat("x", 1000)},
-		{"a second header of which little comes", plain.admin, first, "GE"},
-		{"nothing", plain.api, "", ""},
-		{"nothing over TLS", secure.api, "", ""},
-		{"a handshake", secure.api, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", strings.Repeat("x", 1000)},
+		{"a header", plain.API, "", "POST /v1/chat/completions HTTP/1.1\r\nX-Long: " + strings.Repeat("x", 1000)},
+		{"an endless header", plain.API, "POST / HTTP/1.1\r\n", strings.Repeat("A: b\r\n", 500)},
+		{"empty lines", plain.API, "", strings.Repeat("\r\n", 1000)},
+		{"a header of the admin", plain.Admin, "", "GET /metrics HTTP/1.1\r\nX-Long: " + strings.Repeat("x", 1000)},
+		{"a second header", plain.Admin, first, "GET /metrics HTTP/1.1\r\nX-Long: " + strings.Repeat("x", 1000)},
+		{"a second header of which little comes", plain.Admin, first, "GE"},
+		{"nothing", plain.API, "", ""},
+		{"nothing over TLS", secure.API, "", ""},
+		{"a handshake", secure.API, "\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", strings.Repeat("x", 1000)},
 	} {
 		all.Go(func() {
 			c := plain.dialTo(tc.base)
@@ -341,9 +342,9 @@ func TestChunksWithoutContentHoldNoConnection(t *testing.T) {
 		"trailers":             "0\r\n" + strings.Repeat("X: y\r\n", 1000),
 		"extensions per chunk": "1;" + strings.Repeat("x", 100) + "\r\n \r\n",
 	} {
-		for _, base := range []string{p.api, p.admin} {
+		for _, base := range []string{p.API, p.Admin} {
 			c := p.dialTo(base)
-			path := map[bool]string{true: "/v1/chat/completions", false: "/admin/purge"}[base == p.api]
+			path := map[bool]string{true: "/v1/chat/completions", false: "/admin/purge"}[base == p.API]
 			io.WriteString(c, "POST "+path+" HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Type: application/json\r\nTransfer-Encoding: chunked\r\n\r\n")
 			sent, done := 0, make(chan struct{})
 			go func() {
@@ -373,8 +374,8 @@ func TestClientsThatNeverReadAreCut(t *testing.T) {
 	p := start(t, append(slow, upstream(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, 16<<20)) }))...)
 	before := p.gauge("go_goroutines")
 	for range 10 {
-		io.WriteString(p.dialTo(p.api), "GET /v1/large HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
-		c := p.dialTo(p.admin)
+		io.WriteString(p.dialTo(p.API), "GET /v1/large HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n")
+		c := p.dialTo(p.Admin)
 		go io.WriteString(c, strings.Repeat("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 2000)) // some 30 MB of answers
 	}
 	eventually(t, "the goroutines of clients that never read end", func() bool { return p.gauge("go_goroutines") < before+5 })
@@ -392,7 +393,7 @@ func TestHalfSentRequestsEnd(t *testing.T) {
 	goroutines, files := p.gauge("go_goroutines"), p.gauge("process_open_fds")
 	conns := make([]net.Conn, 0, n)
 	for i := range n {
-		c, err := net.Dial("tcp", strings.TrimPrefix([]string{p.api, p.api, p.api, p.admin}[i%4], "http://"))
+		c, err := net.Dial("tcp", strings.TrimPrefix([]string{p.API, p.API, p.API, p.Admin}[i%4], "http://"))
 		if err != nil {
 			if errors.Is(err, syscall.EMFILE) {
 				t.Skip("this process may not open 2,000 connections: ", err)
@@ -416,7 +417,7 @@ func TestHalfSentRequestsEnd(t *testing.T) {
 	for _, c := range conns {
 		c.Close()
 	}
-	if r.status != 200 {
-		t.Errorf("meanwhile: %d %s", r.status, r.body)
+	if r.Status != 200 {
+		t.Errorf("meanwhile: %d %s", r.Status, r.Body)
 	}
 }

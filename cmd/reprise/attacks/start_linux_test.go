@@ -108,7 +108,7 @@ func TestStartTakesLittleMoreMemoryThanIsKept(t *testing.T) {
 func highestUntilReady(p *process) (highest int) {
 	p.t.Helper()
 	ready := make(chan error, 1)
-	go func() { ready <- p.awaitReady() }()
+	go func() { ready <- p.AwaitReady() }()
 	look := time.NewTicker(2 * time.Millisecond)
 	defer look.Stop()
 	for {

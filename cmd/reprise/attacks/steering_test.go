@@ -34,7 +34,7 @@ func TestClientsDoNotSteerEngines(t *testing.T) {
 			{"/v1/score", `{"a":1` + members}, {"/v1/score", `{"a":"` + long + `"` + members},
 		} {
 			got = nil
-			p.do("POST", p.api+request[0], request[1], headers...)
+			p.Do("POST", p.API+request[0], request[1], headers...)
 			if len(got) != 1 {
 				t.Fatalf("%s: the engine got %d requests", request[0], len(got))
 			}

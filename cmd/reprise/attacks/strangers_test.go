@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"reprise/internal/built"
 	"slices"
 	"strings"
 	"sync"
@@ -45,8 +46,8 @@ func TestEscapesDoNotLeaveTheBaseURL(t *testing.T) {
 			t.Errorf("%s reached the upstream as %s", path, r.RequestURI)
 		}
 	}
-	if r := p.do("GET", p.api+"/v1/models/a%2fb", ""); r.status != 200 {
-		t.Errorf("an escape in the name of a model: %d", r.status)
+	if r := p.Do("GET", p.API+"/v1/models/a%2fb", ""); r.Status != 200 {
+		t.Errorf("an escape in the name of a model: %d", r.Status)
 	}
 	if got := up.take(); len(got) != 1 || got[0].RequestURI != "/v1/of/a/project/models/a%2fb" {
 		t.Errorf("the upstream got %v", got)
@@ -64,7 +65,7 @@ func TestNoHeaderLeadsTheKeyElsewhere(t *testing.T) {
 		x-portkey-config Helicone-Target-Url Helicone-OpenAI-Api-Base Remote_User X_Forwarded_Access_Token`)
 	through := 0
 	for _, name := range names {
-		p.do("GET", p.api+"/v1/models", "", name, `{"custom_host":"http://elsewhere.example"}`)
+		p.Do("GET", p.API+"/v1/models", "", name, `{"custom_host":"http://elsewhere.example"}`)
 		got := up.take()
 		if len(got) != 1 || strings.Contains(fmt.Sprint(got[0].Header), "elsewhere") {
 			through++
@@ -72,7 +73,7 @@ func TestNoHeaderLeadsTheKeyElsewhere(t *testing.T) {
 		}
 	}
 	t.Logf("measured: %d of %d headers that lead elsewhere reached the upstream", through, len(names))
-	p.do("GET", p.api+"/v1/models", "", "OpenAI-Beta", "realtime=v1", "traceparent", "00-1-2-01", "session_id", "s1")
+	p.Do("GET", p.API+"/v1/models", "", "OpenAI-Beta", "realtime=v1", "traceparent", "00-1-2-01", "session_id", "s1")
 	if got := up.take(); len(got) != 1 || got[0].Header.Get("OpenAI-Beta") == "" || got[0].Header.Get("Traceparent") == "" || got[0].Header.Get("session_id") == "" {
 		t.Errorf("known headers: %+v", got)
 	}
@@ -84,9 +85,9 @@ func TestPreflightHasNoKey(t *testing.T) {
 	up := &requests{}
 	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_UPSTREAM_KEY=sk-operator", "REPRISE_CLIENT_KEYS=client-key-0123456789", "REPRISE_TRUSTED_HOSTS=app.example")
 	for _, body := range []string{"", chat("Who pays?")} {
-		r := p.do("OPTIONS", p.api+"/v1/chat/completions", body, "Origin", "https://app.example", "Access-Control-Request-Method", "POST")
-		if got := up.take(); r.status != 200 || len(got) != 1 || got[0].Header.Get("Authorization") != "" {
-			t.Errorf("%d, the upstream got %+v", r.status, got)
+		r := p.Do("OPTIONS", p.API+"/v1/chat/completions", body, "Origin", "https://app.example", "Access-Control-Request-Method", "POST")
+		if got := up.take(); r.Status != 200 || len(got) != 1 || got[0].Header.Get("Authorization") != "" {
+			t.Errorf("%d, the upstream got %+v", r.Status, got)
 		}
 	}
 }
@@ -100,14 +101,14 @@ func TestPagesMayReadHits(t *testing.T) {
 	}))
 	for _, want := range []string{"miss", "exact"} {
 		r := p.ask("May a page read this?", "Origin", "https://app.example", "Authorization", "Bearer of-its-user")
-		allowed := r.header.Get("Access-Control-Allow-Origin")
-		if r.cache() != want || !slices.Contains([]string{"*", "https://app.example"}, allowed) {
-			t.Errorf("%s, want %s, allowed to %q", r.cache(), want, allowed)
+		allowed := r.Header.Get("Access-Control-Allow-Origin")
+		if r.Cache() != want || !slices.Contains([]string{"*", "https://app.example"}, allowed) {
+			t.Errorf("%s, want %s, allowed to %q", r.Cache(), want, allowed)
 		}
 	}
 	p.ask("And no page?")
-	if r := p.ask("And no page?"); r.cache() != "exact" || r.header.Get("Access-Control-Allow-Origin") != "" {
-		t.Errorf("without a page: %s %v", r.cache(), r.header)
+	if r := p.ask("And no page?"); r.Cache() != "exact" || r.Header.Get("Access-Control-Allow-Origin") != "" {
+		t.Errorf("without a page: %s %v", r.Cache(), r.Header)
 	}
 }
 
@@ -120,9 +121,9 @@ func TestAdminTokenStaysHere(t *testing.T) {
 	for _, line := range []string{"GET /v1/reprise/explain", "POST /v1/reprise/explain/", "POST /v1/reprise%2Fexplain", "GET /admin/entries", "POST /admin/purge",
 		"GET /admin/debug/pprof/heap"} {
 		method, path, _ := strings.Cut(line, " ")
-		r := p.do(method, p.api+path, "", "Authorization", "Bearer admin-token-0123456789")
-		if got := up.take(); r.status != 404 || len(got) > 0 {
-			t.Errorf("%s: %d, the upstream got %+v", line, r.status, got)
+		r := p.Do(method, p.API+path, "", "Authorization", "Bearer admin-token-0123456789")
+		if got := up.take(); r.Status != 404 || len(got) > 0 {
+			t.Errorf("%s: %d, the upstream got %+v", line, r.Status, got)
 		}
 	}
 }
@@ -133,13 +134,13 @@ func TestNoProfilesOnTheAPI(t *testing.T) {
 	t.Parallel()
 	p := start(t, upstream(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusTeapot) }))
 	for _, path := range []string{"/admin/debug/pprof/", "/admin/debug/pprof/heap", "/debug/pprof/", "/debug/pprof/heap", "/v1/debug/pprof/heap"} {
-		if r := p.do("GET", p.api+path, ""); r.status != http.StatusTeapot {
-			t.Errorf("%s: %d: %.80q", path, r.status, r.body)
+		if r := p.Do("GET", p.API+path, ""); r.Status != http.StatusTeapot {
+			t.Errorf("%s: %d: %.80q", path, r.Status, r.Body)
 		}
 	}
 	for path, want := range map[string]int{"/debug/pprof/": 404, "/debug/pprof/heap": 404, "/admin/debug/pprof/": 200, "/admin/debug/pprof/heap": 200} {
-		if r := p.do("GET", p.admin+path, ""); r.status != want {
-			t.Errorf("admin, %s: %d, want %d: %.80q", path, r.status, want, r.body)
+		if r := p.Do("GET", p.Admin+path, ""); r.Status != want {
+			t.Errorf("admin, %s: %d, want %d: %.80q", path, r.Status, want, r.Body)
 		}
 	}
 }
@@ -151,14 +152,14 @@ func TestPurgeReachesPartsOfANamespace(t *testing.T) {
 	p := start(t, upstream(t, echo()))
 	p.ask("one?", "X-Reprise-Namespace", "red")
 	p.ask("two?", "X-Reprise-Namespace", "red", "Helicone-Cache-Seed", "7")
-	p.do("POST", p.api+"/v1/chat/completions", strings.Replace(chat("three?"), "{", `{"cache":{"namespace":"red"},`, 1), "X-Reprise-Namespace", "blue")
+	p.Do("POST", p.API+"/v1/chat/completions", strings.Replace(chat("three?"), "{", `{"cache":{"namespace":"red"},`, 1), "X-Reprise-Namespace", "blue")
 	p.ask("four?", "X-Reprise-Namespace", "redder")
 	var got struct{ Purged int }
-	if r := p.purge(`{"namespace":"red","dry_run":false}`); json.Unmarshal([]byte(r.body), &got) != nil || got.Purged != 3 {
-		t.Errorf("purged %d of 3: %s", got.Purged, r.body)
+	if r := p.purge(`{"namespace":"red","dry_run":false}`); json.Unmarshal([]byte(r.Body), &got) != nil || got.Purged != 3 {
+		t.Errorf("purged %d of 3: %s", got.Purged, r.Body)
 	}
-	if r := p.ask("two?", "X-Reprise-Namespace", "red", "Helicone-Cache-Seed", "7"); r.cache() != "miss" {
-		t.Errorf("after the purge: %s", r.cache())
+	if r := p.ask("two?", "X-Reprise-Namespace", "red", "Helicone-Cache-Seed", "7"); r.Cache() != "miss" {
+		t.Errorf("after the purge: %s", r.Cache())
 	}
 }
 
@@ -182,10 +183,10 @@ func TestFollowerGetsNoErrorAfterComments(t *testing.T) {
 			io.WriteString(w, strings.TrimPrefix(failure, begin)+"data: [DONE]\n\n")
 		}), "REPRISE_TENANT_FROM=none")
 		ask := func(who string) (*http.Response, error) {
-			req, _ := http.NewRequest(http.MethodPost, p.api+"/v1/chat/completions", strings.NewReader(strings.Replace(chat("Whose error?"), "{", `{"stream":true,`, 1)))
+			req, _ := http.NewRequest(http.MethodPost, p.API+"/v1/chat/completions", strings.NewReader(strings.Replace(chat("Whose error?"), "{", `{"stream":true,`, 1)))
 			req.Header.Set("Content-Type", "application/json")
 			req.Header.Set("Authorization", "Bearer "+who)
-			return client.Do(req)
+			return built.Client.Do(req)
 		}
 		leader, err := ask("leader")
 		if err != nil {

@@ -198,11 +198,11 @@ func TestNoRequestIsSentTwice(t *testing.T) {
 			p := start(t, set)
 			failed := 0
 			for i := range 8 {
-				r := p.do(http.MethodPost, p.api+path, chat("Question "+strconv.Itoa(i)), header...)
-				if r.status == 502 {
+				r := p.Do(http.MethodPost, p.API+path, chat("Question "+strconv.Itoa(i)), header...)
+				if r.Status == 502 {
 					failed++
-				} else if r.status != 200 {
-					t.Errorf("status %d: %s", r.status, r.body)
+				} else if r.Status != 200 {
+					t.Errorf("status %d: %s", r.Status, r.Body)
 				}
 			}
 			twice := 0
@@ -236,8 +236,8 @@ func TestStaleConnections(t *testing.T) {
 		io.WriteString(w, answer("yes"))
 	})
 	p := start(t, set)
-	if r := p.do(http.MethodGet, p.api+"/v1/%2e%2e/models", ""); r.status != http.StatusBadRequest { // the client's connection, and no call
-		t.Fatalf("%d %s", r.status, r.body)
+	if r := p.Do(http.MethodGet, p.API+"/v1/%2e%2e/models", ""); r.Status != http.StatusBadRequest { // the client's connection, and no call
+		t.Fatalf("%d %s", r.Status, r.Body)
 	}
 	p.gauge("process_open_fds") // the connection to the admin listener
 	files := p.gauge("process_open_fds")
@@ -245,7 +245,7 @@ func TestStaleConnections(t *testing.T) {
 	const requests = 60
 	for i := range requests {
 		before := closed.Load()
-		if r := p.ask("Question " + strconv.Itoa(i)); r.status != 200 {
+		if r := p.ask("Question " + strconv.Itoa(i)); r.Status != 200 {
 			failed++
 		}
 		eventually(t, "the upstream closes the connection", func() bool { return closed.Load() > before })
@@ -298,11 +298,11 @@ func TestStormIsBounded(t *testing.T) {
 	var answered, refused, other atomic.Int32
 	for i := range questions {
 		group.Go(func() {
-			r, err := p.try(http.MethodPost, p.api+"/v1/chat/completions", chat("Question "+strconv.Itoa(i)))
+			r, err := p.try(http.MethodPost, p.API+"/v1/chat/completions", chat("Question "+strconv.Itoa(i)))
 			switch {
-			case err == nil && r.status == 200:
+			case err == nil && r.Status == 200:
 				answered.Add(1)
-			case err == nil && r.status == 503 && r.header.Get("Retry-After") != "":
+			case err == nil && r.Status == 503 && r.Header.Get("Retry-After") != "":
 				refused.Add(1)
 			default:
 				other.Add(1)
@@ -310,7 +310,7 @@ func TestStormIsBounded(t *testing.T) {
 		})
 	}
 	eventually(t, "each question is at the upstream, waits, or has its answer", func() bool {
-		queued, _ := p.metric("reprise_upstream_queued")
+		queued, _ := p.Metric("reprise_upstream_queued")
 		return int(j.now.Load())+int(queued)+int(refused.Load()+other.Load()) >= questions
 	})
 	close(j.open)
@@ -340,27 +340,27 @@ func TestStormLeavesRoom(t *testing.T) {
 	for i := range 40 {
 		group.Go(func() {
 			path := []string{"/v1/chat/completions", "/v1/images/generations"}[i%2]
-			r, err := p.try(http.MethodPost, p.api+path, chat("Question "+strconv.Itoa(i)), "Authorization", "Bearer storm")
-			if err == nil && r.status == 503 && r.header.Get("Retry-After") != "" && strings.Contains(r.body, "overloaded") {
+			r, err := p.try(http.MethodPost, p.API+path, chat("Question "+strconv.Itoa(i)), "Authorization", "Bearer storm")
+			if err == nil && r.Status == 503 && r.Header.Get("Retry-After") != "" && strings.Contains(r.Body, "overloaded") {
 				refused.Add(1)
-			} else if err != nil || r.status != 200 {
-				t.Error(err, r.status)
+			} else if err != nil || r.Status != 200 {
+				t.Error(err, r.Status)
 			}
 		})
 	}
 	eventually(t, "the storm has its calls, its queue, and is refused beyond", func() bool { return refused.Load() == 40-6-12 && j.now.Load() == 6 })
 	for _, path := range []string{"/v1/chat/completions", "/v1/images/generations"} {
-		if r := p.do(http.MethodPost, p.api+path, chat("Mine?"), "Authorization", "Bearer other"); r.status != 200 {
-			t.Errorf("%s of another tenant: %d %s", path, r.status, r.body)
+		if r := p.Do(http.MethodPost, p.API+path, chat("Mine?"), "Authorization", "Bearer other"); r.Status != 200 {
+			t.Errorf("%s of another tenant: %d %s", path, r.Status, r.Body)
 		}
 	}
-	if r := p.ask("What is known?", "Authorization", "Bearer storm, before"); r.cache() != "exact" {
-		t.Errorf("a hit during the storm: %d %s", r.status, r.cache())
+	if r := p.ask("What is known?", "Authorization", "Bearer storm, before"); r.Cache() != "exact" {
+		t.Errorf("a hit during the storm: %d %s", r.Status, r.Cache())
 	}
 	close(j.open)
 	group.Wait()
 	t.Logf("measured: line 14: of 40 questions of one tenant %d were at the upstream at most, %d were refused", j.most.Load(), refused.Load())
-	if n, _ := p.metric(`reprise_refused_total{reason="upstream-calls"}`); int32(n) != refused.Load() {
+	if n, _ := p.Metric(`reprise_refused_total{reason="upstream-calls"}`); int32(n) != refused.Load() {
 		t.Errorf("metric: %v refused, want %d", n, refused.Load())
 	}
 }
@@ -370,7 +370,7 @@ func TestStormLeavesRoom(t *testing.T) {
 func TestPatienceWithReasoning(t *testing.T) {
 	t.Parallel()
 	p := start(t)
-	config := p.do(http.MethodGet, p.admin+"/admin/config", "").body
+	config := p.Do(http.MethodGet, p.Admin+"/admin/config", "").Body
 	var settings []struct{ Name, Value string }
 	if err := json.Unmarshal([]byte(config), &settings); err != nil {
 		t.Fatal(err, config)
@@ -431,11 +431,11 @@ func TestSilentStreamIsKeptAlive(t *testing.T) {
 			t.Errorf("%q, %v", body, err)
 		}
 	}
-	if r := p.do(http.MethodPost, p.api+"/v1/chat/completions", streamed("What works?")); r.cache() != "exact" || strings.Contains(r.body, ": keepalive") {
-		t.Errorf("%s %q", r.cache(), r.body)
+	if r := p.Do(http.MethodPost, p.API+"/v1/chat/completions", streamed("What works?")); r.Cache() != "exact" || strings.Contains(r.Body, ": keepalive") {
+		t.Errorf("%s %q", r.Cache(), r.Body)
 	}
-	if r := p.ask("What fails?"); r.status != http.StatusTooManyRequests { // not kept, and not a stream
-		t.Errorf("%d %s", r.status, r.body)
+	if r := p.ask("What fails?"); r.Status != http.StatusTooManyRequests { // not kept, and not a stream
+		t.Errorf("%d %s", r.Status, r.Body)
 	}
 }
 
@@ -461,9 +461,9 @@ func TestUpstreamsErrorReachesClients(t *testing.T) {
 	for i := range 6 {
 		group.Go(func() {
 			path := []string{"/v1/chat/completions", "/v1/images/generations"}[i%2]
-			r, err := p.try(http.MethodPost, p.api+path, chat("How often?"))
-			if err != nil || r.status != http.StatusTooManyRequests || r.header.Get("Retry-After") != "7" || !strings.Contains(r.body, "slow down") {
-				t.Errorf("%s: %v, %d, Retry-After %q: %s", path, err, r.status, r.header.Get("Retry-After"), r.body)
+			r, err := p.try(http.MethodPost, p.API+path, chat("How often?"))
+			if err != nil || r.Status != http.StatusTooManyRequests || r.Header.Get("Retry-After") != "7" || !strings.Contains(r.Body, "slow down") {
+				t.Errorf("%s: %v, %d, Retry-After %q: %s", path, err, r.Status, r.Header.Get("Retry-After"), r.Body)
 			}
 		})
 	}

@@ -23,7 +23,7 @@ func TestMain(m *testing.M) { os.Exit(llamatest.Main(m)) }
 func TestConversationsKeepTheirEngine(t *testing.T) {
 	engines := llamatest.StartTwo(t, llamatest.Options{})
 	p := llamatest.Serve(t, engines, "REPRISE_CHOOSER=prefix")
-	all := llamatest.NewTalk(1).Play(t, engines, llamatest.Turns, llamatest.Always(p.URL))
+	all := llamatest.NewTalk(1).Play(t, engines, llamatest.Turns, llamatest.Always(p.API))
 	for i, by := range llamatest.Served(all) {
 		if len(by) != 1 || by[0] < 0 {
 			t.Errorf("conversation %d was served by engines %v", i, by)
@@ -41,7 +41,7 @@ func TestConversationsKeepTheirEngine(t *testing.T) {
 
 	p = llamatest.Serve(t, engines, "REPRISE_CHOOSER=round-robin")
 	before := llamatest.Evaluated(engines)
-	llamatest.NewTalk(2).Play(t, engines, llamatest.Turns, llamatest.Always(p.URL))
+	llamatest.NewTalk(2).Play(t, engines, llamatest.Turns, llamatest.Always(p.API))
 	byTurns := llamatest.Evaluated(engines) - before
 	t.Logf("of %d tokens of prompts, %d were evaluated by prefix, %d by turns", sum(all, prompt), byPrefix, byTurns)
 	if 10*byPrefix > 6*byTurns {
@@ -65,13 +65,13 @@ func TestResponseCache(t *testing.T) {
 		t.Run(fmt.Sprint(cached), func(t *testing.T) {
 			engines := llamatest.StartTwo(t, llamatest.Options{})
 			p := llamatest.Serve(t, engines, "REPRISE_MODE=exact")
-			first := llamatest.NewTalk(1).Play(t, engines, rounds, llamatest.Always(p.URL))
+			first := llamatest.NewTalk(1).Play(t, engines, rounds, llamatest.Always(p.API))
 			before := llamatest.Evaluated(engines)
 			talk := llamatest.NewTalk(1)
 			for _, c := range talk.Conversations {
 				c.NoCache = !cached
 			}
-			again := talk.Play(t, engines, rounds, llamatest.Always(p.URL))
+			again := talk.Play(t, engines, rounds, llamatest.Always(p.API))
 			evaluated := llamatest.Evaluated(engines) - before
 			for i, a := range again {
 				if (a.Engine < 0) != cached || (a.Cache == "exact") != cached {
@@ -97,16 +97,16 @@ func TestEngineRestarts(t *testing.T) {
 	engines := llamatest.StartTwo(t, llamatest.Options{})
 	p := llamatest.Serve(t, engines, static...)
 	talk := llamatest.NewTalk(1)
-	owners := llamatest.Served(talk.Play(t, engines, 2, llamatest.Always(p.URL)))
+	owners := llamatest.Served(talk.Play(t, engines, 2, llamatest.Always(p.API)))
 	const lost = 0
 	engines[lost].Kill()
 	engines[lost].Restart()
-	for _, a := range talk.Play(t, engines, 1, llamatest.Always(p.URL)) {
+	for _, a := range talk.Play(t, engines, 1, llamatest.Always(p.API)) {
 		if was := owners[a.Conversation][0]; (a.Cached() > llamatest.Prefix) != (was != lost) {
 			t.Errorf("conversation %d, before at engine %d, is now at %d: %+v", a.Conversation, was, a.Engine, a.Usage)
 		}
 	}
-	for _, a := range talk.Play(t, engines, 2, llamatest.Always(p.URL)) {
+	for _, a := range talk.Play(t, engines, 2, llamatest.Always(p.API)) {
 		if a.Cached() < llamatest.Prefix {
 			t.Errorf("conversation %d, later, at engine %d: %+v", a.Conversation, a.Engine, a.Usage)
 		}
@@ -118,9 +118,9 @@ func TestEngineIsDown(t *testing.T) {
 	engines := llamatest.StartTwo(t, llamatest.Options{})
 	p := llamatest.Serve(t, engines, "REPRISE_HEALTH_INTERVAL=100ms", "REPRISE_SLOW_START=0s")
 	talk := llamatest.NewTalk(1)
-	talk.Play(t, engines, 1, llamatest.Always(p.URL))
+	talk.Play(t, engines, 1, llamatest.Always(p.API))
 	engines[0].Kill()
-	for _, a := range talk.Play(t, engines, 1, llamatest.Always(p.URL)) {
+	for _, a := range talk.Play(t, engines, 1, llamatest.Always(p.API)) {
 		if a.Engine != 1 {
 			t.Errorf("conversation %d was served by engine %d, which is down", a.Conversation, a.Engine)
 		}
@@ -131,7 +131,7 @@ func TestEngineIsDown(t *testing.T) {
 		if time.Now().After(end) {
 			t.Fatal("the engine that works again gets no request")
 		}
-		llamatest.NewTalk(seed).Play(t, engines, 1, llamatest.Always(p.URL))
+		llamatest.NewTalk(seed).Play(t, engines, 1, llamatest.Always(p.API))
 	}
 }
 
@@ -144,7 +144,7 @@ func TestEngineDiesInMidStream(t *testing.T) {
 		e.Hold(2)
 	}
 	c := llamatest.NewTalk(1).Round()[0]
-	resp, err := c.Open(t.Context(), p.URL)
+	resp, err := c.Open(t.Context(), p.API)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -165,7 +165,7 @@ func TestEngineDiesInMidStream(t *testing.T) {
 		t.Errorf("the other engine has had %d requests", n)
 	}
 	other.Release()
-	if a, err := c.Ask(t.Context(), p.URL); err != nil || other.Stats().Requests != 1 {
+	if a, err := c.Ask(t.Context(), p.API); err != nil || other.Stats().Requests != 1 {
 		t.Errorf("the next request: %+v, %v", a, err)
 	}
 }
@@ -193,7 +193,7 @@ func TestClientLeaves(t *testing.T) {
 	}
 	ctx, leave := context.WithCancel(t.Context())
 	c := llamatest.NewTalk(1).Round()[0]
-	resp, err := c.Open(ctx, p.URL)
+	resp, err := c.Open(ctx, p.API)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -209,7 +209,7 @@ func TestClientLeaves(t *testing.T) {
 		}
 	}
 	e.Release()
-	a, err := c.Ask(t.Context(), p.URL)
+	a, err := c.Ask(t.Context(), p.API)
 	if err != nil || a.Cached() < llamatest.Prefix {
 		t.Errorf("the same question again: %+v, %v", a, err)
 	}

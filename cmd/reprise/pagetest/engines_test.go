@@ -28,7 +28,7 @@ func until(t *testing.T, what string, ok func() bool) {
 // answer is what the admin API has at a path.
 func (p *process) answer(t *testing.T, path string, to any) {
 	t.Helper()
-	resp, err := http.Get(p.admin + path)
+	resp, err := http.Get(p.Admin + path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -93,12 +93,12 @@ func TestReplicas(t *testing.T) {
 	})
 	for i := range 3 {
 		go func() {
-			if resp, err := http.Post(p.api+"/v1/chat/completions", "application/json", strings.NewReader(fmt.Sprintf(`{"model":"llama-3.3-70b-instruct","messages":[{"role":"user","content":"hold %d"}]}`, i))); err == nil {
+			if resp, err := http.Post(p.API+"/v1/chat/completions", "application/json", strings.NewReader(fmt.Sprintf(`{"model":"llama-3.3-70b-instruct","messages":[{"role":"user","content":"hold %d"}]}`, i))); err == nil {
 				resp.Body.Close()
 			}
 		}()
 	}
-	script(t, "engines", map[string]any{"site": p.admin, "name": "replicas"}, nil)
+	script(t, "engines", map[string]any{"site": p.Admin, "name": "replicas"}, nil)
 }
 
 // TestShared opens the view of engines where two proxies share a Redis, and when that is away.
@@ -119,7 +119,7 @@ func TestShared(t *testing.T) {
 	until(t, "both members", func() bool { return members(a) == 2 && members(b) == 2 })
 	a.fill(t)
 	b.fill(t)
-	script(t, "engines", map[string]any{"site": a.admin, "name": "shared"}, func(ask string) string {
+	script(t, "engines", map[string]any{"site": a.Admin, "name": "shared"}, func(ask string) string {
 		server.Kill()
 		return "done"
 	})

@@ -14,7 +14,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -34,45 +33,12 @@ func TestMain(m *testing.M) {
 }
 
 // process is a running `reprise serve`.
-type process struct {
-	*exec.Cmd
-	api, admin string
-}
+type process struct{ *built.Proxy }
 
-// serve runs the program until the end of the test.
+// serve runs the program until the end of the test, in memory where env names no store.
 func serve(t *testing.T, env ...string) *process {
 	t.Helper()
-	path, err := built.Program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{Cmd: exec.Command(path, "serve")}
-	p.Env = slices.DeleteFunc(os.Environ(), func(v string) bool { return strings.HasPrefix(v, "REPRISE_") })
-	p.Env = append(append(p.Env, "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0", "REPRISE_LOG_FORMAT=json", "REPRISE_STORE=memory"), env...)
-	stderr, err := p.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(p.kill)
-	var log bytes.Buffer
-	for lines := bufio.NewScanner(io.TeeReader(stderr, &log)); lines.Scan(); {
-		var line struct{ Msg, API, Admin string }
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "reprise is ready" {
-			p.api, p.admin = line.API, line.Admin
-			go io.Copy(io.Discard, stderr)
-			return p
-		}
-	}
-	t.Fatalf("the program ended at its start:\n%s", &log)
-	return nil
-}
-
-func (p *process) kill() {
-	p.Process.Kill()
-	_ = p.Wait() // it was killed
+	return &process{built.Start(t, append([]string{"REPRISE_STORE=memory"}, env...)...)}
 }
 
 // engine answers every model.
@@ -90,7 +56,7 @@ func (p *process) ask(t *testing.T, model, prompt string, header ...string) {
 // send sends a request, and reads the answer.
 func (p *process) send(t *testing.T, request any, header ...string) {
 	body, _ := json.Marshal(request)
-	req, err := http.NewRequest("POST", p.api+"/v1/chat/completions", bytes.NewReader(body))
+	req, err := http.NewRequest("POST", p.API+"/v1/chat/completions", bytes.NewReader(body))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -188,7 +154,7 @@ func pipes(t *testing.T, cmd *exec.Cmd) (in io.Writer, out io.Reader) {
 func TestViews(t *testing.T) {
 	full, empty := serve(t, engine(t), "REPRISE_TENANT_FROM=none"), serve(t, engine(t))
 	full.fill(t)
-	script(t, "views", map[string]any{"sites": map[string]string{"full": full.admin, "empty": empty.admin}}, nil)
+	script(t, "views", map[string]any{"sites": map[string]string{"full": full.Admin, "empty": empty.Admin}}, nil)
 }
 
 // TestMisses opens the view of misses with examples, where prompts may be shown and where not: what is in them, and the buttons that copy a setting.
@@ -205,7 +171,7 @@ func TestMisses(t *testing.T) {
 			p.send(t, map[string]any{"model": "llama-3", "messages": []any{map[string]string{"role": "system", "content": system}, map[string]string{"role": "user", "content": "Where is my parcel?"}}})
 		}
 		p.ask(t, hostile, hostile+kind)
-		sites[kind] = p.admin
+		sites[kind] = p.Admin
 	}
 	script(t, "misses", map[string]any{"sites": sites}, nil)
 }
@@ -214,7 +180,7 @@ func TestMisses(t *testing.T) {
 func TestUse(t *testing.T) {
 	p := serve(t, engine(t), "REPRISE_TENANT_FROM=none")
 	p.fill(t)
-	script(t, "use", map[string]any{"site": p.admin}, func(ask string) string {
+	script(t, "use", map[string]any{"site": p.Admin}, func(ask string) string {
 		if command, ok := strings.CutPrefix(ask, "run "); ok {
 			return run(t, command)
 		}
@@ -233,19 +199,19 @@ func run(t *testing.T, command string) string {
 // TestToken: with an admin token the page asks for it, and shows nothing before.
 func TestToken(t *testing.T) {
 	p := serve(t, engine(t), "REPRISE_ADMIN_TOKEN=s3cret-token")
-	script(t, "token", map[string]any{"site": p.admin, "token": "s3cret-token"}, nil)
+	script(t, "token", map[string]any{"site": p.Admin, "token": "s3cret-token"}, nil)
 }
 
 // TestRestart: an open page follows a proxy that is gone and comes back.
 func TestRestart(t *testing.T) {
 	upstream := engine(t)
 	p := serve(t, upstream)
-	script(t, "restart", map[string]any{"site": p.admin}, func(ask string) string {
+	script(t, "restart", map[string]any{"site": p.Admin}, func(ask string) string {
 		switch ask {
 		case "kill":
-			p.kill()
+			p.Kill()
 		case "start":
-			p = serve(t, upstream, "REPRISE_ADMIN_LISTEN="+strings.TrimPrefix(p.admin, "http://"))
+			p = serve(t, upstream, "REPRISE_ADMIN_LISTEN="+strings.TrimPrefix(p.Admin, "http://"))
 		}
 		return "done"
 	})
@@ -262,7 +228,7 @@ func TestWhatIf(t *testing.T) {
 		}
 		p.ask(t, "m", prompt)
 	}
-	script(t, "policy", map[string]any{"site": p.admin}, nil)
+	script(t, "policy", map[string]any{"site": p.Admin}, nil)
 }
 
 // TestReview: verdicts, purges and what takes them back, with the mouse and the keyboard.
@@ -278,7 +244,7 @@ func TestReview(t *testing.T) {
 	p.ask(t, "m", "How do I reset my password?")
 	p.ask(t, "m", "How do I reset my old password?")
 	more := 0
-	script(t, "review", map[string]any{"site": p.admin}, func(string) string {
+	script(t, "review", map[string]any{"site": p.Admin}, func(string) string {
 		more++
 		p.ask(t, "m", fmt.Sprintf("Hello, how do I reset my password? Thanks%s", strings.Repeat("!", more)))
 		return "done"

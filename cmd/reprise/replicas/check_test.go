@@ -22,7 +22,7 @@ func (f *fleet) check() {
 			continue
 		}
 		if breaches++; breaches < 10 {
-			f.t.Errorf("request at %s from %s: %s: %+v, status %d, X-Cache %q, %v: %.200s", a.process, a.start.Format("05.000"), why, a.question, a.status, a.result(), a.err, a.body)
+			f.t.Errorf("request at %s from %s: %s: %+v, status %d, X-Cache %q, %v: %.200s", a.process, a.start.Format("05.000"), why, a.question, a.Status, a.result(), a.err, a.Body)
 		}
 	}
 	if breaches > 0 {
@@ -32,14 +32,14 @@ func (f *fleet) check() {
 
 func (f *fleet) breach(a *ask) string {
 	broken := strings.Contains(a.prompt, cutShort)
-	switch _, whole := textOf(a.body); {
-	case a.status == http.StatusGatewayTimeout && a.err == nil && a.text == "":
+	switch _, whole := textOf(a.Body); {
+	case a.Status == http.StatusGatewayTimeout && a.err == nil && a.text == "":
 		return "" // only-if-cached, without a hit
-	case broken && (a.err != nil || a.status != http.StatusOK || !whole) && a.result() != "exact" && a.result() != "semantic":
+	case broken && (a.err != nil || a.Status != http.StatusOK || !whole) && a.result() != "exact" && a.result() != "semantic":
 		return "" // the upstream's own fault
 	case broken:
 		return "an answer that was cut short was kept"
-	case a.err != nil || a.status != http.StatusOK:
+	case a.err != nil || a.Status != http.StatusOK:
 		return "it failed"
 	case !whole:
 		return "a part of an answer"

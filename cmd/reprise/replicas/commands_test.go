@@ -66,8 +66,8 @@ func (m *monitor) during(f *fleet, idle map[string]float64, do func()) map[strin
 	do()
 	eventually(f.t, "replicas with nothing to append or to read", func() bool {
 		return !slices.ContainsFunc(f.replicas, func(p *process) bool {
-			queued, ok := p.metric("reprise_shared_queue_events")
-			lag, also := p.metric("reprise_shared_lag_batches")
+			queued, ok := p.Metric("reprise_shared_queue_events")
+			lag, also := p.Metric("reprise_shared_lag_batches")
 			return !ok || !also || queued+lag > 0
 		})
 	})

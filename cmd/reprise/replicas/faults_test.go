@@ -301,8 +301,8 @@ func (f *fleet) held() map[*process][2]float64 {
 	all := map[*process][2]float64{}
 	for i := range f.size() {
 		p := f.replica(i)
-		goroutines, _ := p.metric("go_goroutines")
-		files, _ := p.metric("process_open_fds")
+		goroutines, _ := p.Metric("go_goroutines")
+		files, _ := p.Metric("process_open_fds")
 		all[p] = [2]float64{goroutines, files}
 	}
 	return all

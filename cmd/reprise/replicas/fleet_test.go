@@ -99,7 +99,7 @@ func (f *fleet) launch(i int) *process {
 // await waits until a process serves, which is the replica then.
 func (f *fleet) await(i int, p *process) {
 	f.t.Helper()
-	if err := p.awaitReady(); err != nil {
+	if err := p.AwaitReady(); err != nil {
 		f.t.Fatal(err)
 	}
 	p.listening()
@@ -115,8 +115,8 @@ func (f *fleet) again(i int) { f.await(i, f.launch(i)) }
 func (p *process) listening() {
 	p.t.Helper()
 	eventually(p.t, "the replica is ready", func() bool {
-		r, err := p.try(context.Background(), http.MethodGet, p.admin+"/readyz", "")
-		return err == nil && r.status == http.StatusOK
+		r, err := p.Try(context.Background(), http.MethodGet, p.Admin+"/readyz", "")
+		return err == nil && r.Status == http.StatusOK
 	})
 }
 
@@ -142,12 +142,12 @@ func (f *fleet) askWithin(ctx context.Context, i int, q question, header ...stri
 	}
 	body := fmt.Sprintf(`{"model":"m","stream":%v,"messages":[{"role":"user","content":%s}]}`, q.stream, quoted(q.prompt))
 	a := &ask{question: q, replica: i, process: p.name, start: time.Now()}
-	a.reply, a.err = p.try(ctx, http.MethodPost, p.api+"/v1/chat/completions", body, header...)
+	a.reply, a.err = p.Try(ctx, http.MethodPost, p.API+"/v1/chat/completions", body, header...)
 	a.end = time.Now()
 	if a.err != nil && (p.gone.Load() || ctx.Err() != nil) {
 		return a // it was killed
 	}
-	a.text, _ = textOf(a.body)
+	a.text, _ = textOf(a.Body)
 	f.mu.Lock()
 	f.asks = append(f.asks, a)
 	f.mu.Unlock()
@@ -156,7 +156,7 @@ func (f *fleet) askWithin(ctx context.Context, i int, q question, header ...stri
 
 // cached asks for an answer that the replica has, nil for none.
 func (f *fleet) cached(i int, q question) *ask {
-	if a := f.ask(i, q, "Cache-Control", "only-if-cached"); a.err == nil && a.status == http.StatusOK {
+	if a := f.ask(i, q, "Cache-Control", "only-if-cached"); a.err == nil && a.Status == http.StatusOK {
 		return a
 	}
 	return nil
@@ -173,18 +173,18 @@ func (f *fleet) everywhere(q question) bool {
 }
 
 // result is the value of X-Cache: exact, semantic, miss and so on.
-func (a *ask) result() string { return a.header.Get("X-Cache") }
+func (a *ask) result() string { return a.Header.Get("X-Cache") }
 
 func (a *ask) String() string {
 	if a == nil {
 		return "no answer"
 	}
-	return fmt.Sprintf("status %d, X-Cache %q, %q, error %v", a.status, a.result(), a.text, a.err)
+	return fmt.Sprintf("status %d, X-Cache %q, %q, error %v", a.Status, a.result(), a.text, a.err)
 }
 
 // hit reports whether the answer was stored, or shared with a request that was under way.
 func (a *ask) hit() bool {
-	return a.status == http.StatusOK && slices.Contains([]string{"exact", "semantic", "shared", "stale"}, a.result())
+	return a.Status == http.StatusOK && slices.Contains([]string{"exact", "semantic", "shared", "stale"}, a.result())
 }
 
 // purge sends a purge to a replica until it is durable, and records each attempt. An empty namespace purges all. One that is not durable is a
@@ -212,15 +212,15 @@ func (f *fleet) purgeOnce(i int, p *process, namespace string) (u *purge, answer
 		body = `{"namespace":` + quoted(namespace) + `,"dry_run":false}`
 	}
 	u = &purge{replica: i, namespace: namespace, start: time.Now()}
-	r, err := p.try(context.Background(), http.MethodPost, p.admin+"/admin/purge", body)
+	r, err := p.Try(context.Background(), http.MethodPost, p.Admin+"/admin/purge", body)
 	u.end = time.Now()
 	if err == nil {
-		u.status = r.status
+		u.status = r.Status
 	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	f.purges = append(f.purges, u)
-	return u, r.body, err
+	return u, r.Body, err
 }
 
 // cutOff records that these replicas have no Redis from now on, until rejoined.
@@ -261,7 +261,7 @@ func (f *fleet) sharedFrom(i int) {
 	f.t.Helper()
 	eventually(f.t, fmt.Sprint("answers of replica ", i, " are shared"), func() bool {
 		q := f.freshQuestion("Bearer sk-probe")
-		if a := f.ask(i, q); a.err != nil || a.status != http.StatusOK {
+		if a := f.ask(i, q); a.err != nil || a.Status != http.StatusOK {
 			return false
 		}
 		for end := time.Now().Add(2 * time.Second); time.Now().Before(end); time.Sleep(3 * time.Millisecond) {
@@ -297,11 +297,11 @@ func (f *fleet) freshQuestion(tenant string) question {
 
 // stats is GET /admin/stats of a replica.
 func (p *process) stats() (s struct{ Entries, Bytes int }) {
-	r, err := p.try(context.Background(), http.MethodGet, p.admin+"/admin/stats", "")
+	r, err := p.Try(context.Background(), http.MethodGet, p.Admin+"/admin/stats", "")
 	if err != nil {
 		return s
 	}
-	_ = json.Unmarshal([]byte(r.body), &s) // of a process that ends
+	_ = json.Unmarshal([]byte(r.Body), &s) // of a process that ends
 	return s
 }
 

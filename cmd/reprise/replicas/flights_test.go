@@ -61,7 +61,7 @@ func TestFlightOfADeadReplica(t *testing.T) {
 	wait()
 	answered := 0
 	for _, a := range f.asks {
-		if a.replica == 1 && a.status == 200 {
+		if a.replica == 1 && a.Status == 200 {
 			answered++
 		}
 	}

@@ -19,7 +19,7 @@ func TestKeeperIsReplaced(t *testing.T) {
 	server := redistest.Start(t, redistest.Options{})
 	f := on(t, 3, server, fmt.Sprint("REPRISE_CAPACITY_ENTRIES=", capacity))
 	keeper := func(of ...int) int { // the replica that is the keeper, -1 for none
-		at := slices.IndexFunc(of, func(i int) bool { is, _ := f.replica(i).metric("reprise_shared_keeper"); return is == 1 })
+		at := slices.IndexFunc(of, func(i int) bool { is, _ := f.replica(i).Metric("reprise_shared_keeper"); return is == 1 })
 		if at < 0 {
 			return -1
 		}

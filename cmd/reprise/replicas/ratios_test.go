@@ -172,8 +172,8 @@ func (c *ratioCase) play(t *testing.T, f *fleet) (p *played, most int, late time
 func (f *fleet) followed() {
 	for i := range f.size() {
 		eventually(f.t, fmt.Sprint("replica ", i, " follows the log"), func() bool {
-			r, err := f.replica(i).try(f.t.Context(), http.MethodGet, f.replica(i).admin+"/readyz", "")
-			return err == nil && strings.Contains(r.body, "redis: shared")
+			r, err := f.replica(i).Try(f.t.Context(), http.MethodGet, f.replica(i).Admin+"/readyz", "")
+			return err == nil && strings.Contains(r.Body, "redis: shared")
 		})
 	}
 }

@@ -97,7 +97,7 @@ func shareHits(t *testing.T, f *fleet) {
 	streams := make([]string, 3)
 	for i := range streams {
 		q.stream = true
-		streams[i] = stored(f.sees(i, q, "exact", first).body)
+		streams[i] = stored(f.sees(i, q, "exact", first).Body)
 	}
 	if streams[1] != streams[0] || streams[2] != streams[0] {
 		t.Errorf("three replicas make three streams of one answer: %q", streams)
@@ -196,8 +196,8 @@ func TestReplicaLeavesItsAnswers(t *testing.T) {
 		f.ask(0, all[n])
 	}
 	leaving := f.replica(0)
-	leaving.signal(syscall.SIGTERM)
-	<-leaving.ended
+	leaving.Signal(syscall.SIGTERM)
+	<-leaving.Ended()
 	f.again(0)
 	f.checkKept(all)
 	f.check()

@@ -83,7 +83,7 @@ func (f *fleet) witnessed() {
 	for i := range f.urls {
 		go f.witness.watch(f.t.Context(), i, func() {
 			p := f.replica(i)
-			p.try(f.t.Context(), http.MethodGet, p.admin+"/healthz", "")
+			p.Try(f.t.Context(), http.MethodGet, p.Admin+"/healthz", "")
 		})
 	}
 }
