@@ -178,7 +178,7 @@ func TestFormNamesPrefixes(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := r.hints.chain(&query{reading: reading{Request: parsed}, s: r.Server, family: &openai.Chat, body: body})
+		c := r.hints.chain(&request{reading: reading{Request: parsed}, s: r.Server, family: &openai.Chat, body: body})
 		if other, twice := blocks[c.Scaffold]; twice {
 			t.Errorf("%s names a prefix as %s does", level, other)
 		}

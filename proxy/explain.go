@@ -107,7 +107,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
-	x := s.newQuery(as, body, reading{tenant: identity.Tenant, Request: parsed, rule: rule, set: set}, family, d, mem).explain(admintoken.Given(r, s.live.Load().adminToken))
+	x := s.newRequest(as, body, reading{tenant: identity.Tenant, Request: parsed, rule: rule, set: set}, family, d, mem).explain(admintoken.Given(r, s.live.Load().adminToken))
 	x.Note, x.Headers = note, s.ids.explain(as.Header, &c)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -167,7 +167,7 @@ func forbidden(code, message string) error {
 }
 
 // explain explains q, for the operator or for a client.
-func (q *query) explain(operator bool) *explanation {
+func (q *request) explain(operator bool) *explanation {
 	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Tenant: q.tenant, Rule: q.rule.Name, Result: Miss.String(), Uncacheable: q.Uncacheable, ExactOnly: q.ExactOnly, Ignored: q.Ignored,
 		Prompt: q.Prompt, Turns: len(q.Turns), Candidates: []candidate{}}
 	if q.Uncacheable != "" || q.d.bypass() || q.rule.Mode == rules.Off {
@@ -181,7 +181,7 @@ func (q *query) explain(operator bool) *explanation {
 	q.s.faults.degraded(err)
 	x.fill(found, q)
 	if found.Hit == nil {
-		x.Missed = missing{q}.explain(found.Finding, operator)
+		x.Missed = q.explainMiss(found.Finding, operator)
 	}
 	return x
 }
@@ -196,7 +196,7 @@ type explainedUpstream struct {
 
 // explainUpstreams returns what the choice of an upstream depends on. It shows which prompts others have sent, and so only where similarities
 // are shown too.
-func (q *query) explainUpstreams() (all []explainedUpstream) {
+func (q *request) explainUpstreams() (all []explainedUpstream) {
 	chain := q.s.hints.chain(q)
 	if chain == nil || !several(&q.s.opts) {
 		return nil
@@ -210,7 +210,7 @@ func (q *query) explainUpstreams() (all []explainedUpstream) {
 }
 
 // fill adds what the cache would do.
-func (x *explanation) fill(from *cache.Explanation, q *query) {
+func (x *explanation) fill(from *cache.Explanation, q *request) {
 	x.Thresholds = map[string]float64{"hit": from.Thresholds.Hit, "route": from.Thresholds.Route, "edge": from.Thresholds.Edge}
 	x.Topic, x.RouteScore, x.Degraded = from.Route.Topic, from.Route.Score, from.Degraded
 	if hit := from.Hit; hit != nil {

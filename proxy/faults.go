@@ -76,15 +76,16 @@ func (f *faults) panicked(v any, stack []byte) {
 }
 
 // logRequest writes one line per keyed request at the debug level.
-func (f *faults) logRequest(q *query, result Result) {
+func (f *faults) logRequest(x *work, result Result) {
+	q := x.r
 	ctx := q.http.Context()
 	if !f.log.Enabled(ctx, slog.LevelDebug) {
 		return
 	}
 	attrs := []slog.Attr{slog.Int64("request", q.req.At.Seq), slog.String("endpoint", q.family.Name), slog.String("model", q.Model),
 		slog.String("result", result.String()), slog.String("key", hexOf(q.Key)[:16])}
-	if q.via != nil {
-		attrs = append(attrs, slog.String("upstream", q.via.replica.Name()))
+	if x.o != nil && several(&x.s.opts) {
+		attrs = append(attrs, slog.String("upstream", x.o.reply.Replica.Name()))
 	}
 	if f.prompts {
 		attrs = append(attrs, slog.String("prompt", q.Prompt))

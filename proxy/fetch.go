@@ -4,9 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"io"
 	"net/http"
-	"slices"
 	"strconv"
 	"sync/atomic"
 	"time"
@@ -23,24 +21,24 @@ import (
 // flight is one key on its way to an answer, which all callers with that key wait for.
 type flight = upstream.Flight[*outcome]
 
-// outcome is what a flight found: an answer from the cache, or the upstream's.
+// outcome is what a flight found: an answer from the cache, or the upstream's. It is then also what copies that into its recording, and keeps
+// it (an upstream.Owner).
 type outcome struct {
-	served *served             // from the cache; or
-	rec    *upstream.Recording // from the upstream, perhaps still being written
+	served *served // from the cache; or
 
-	// With rec:
-	filling    *upstream.Filling // copies the answer into rec
-	replica    *upstream.Replica // that answered
-	measured   bool              // the upstream's client counts its tokens
-	foreign    bool              // another model has answered than the one asked for
-	asker      http.Header       // of the request that the upstream answered
-	found      *finding          // what the search by meaning found
-	origin     tracing.Origin    // the call that made the answer
-	addedUsage bool              // the stream reports its usage because the proxy asked for it
-	start      time.Time         // when the upstream was asked
-	took       atomic.Int64      // nanoseconds that its answer took; 0 before that has ended
-	kept       *keptInfo         // set before rec ends: whether it was stored
-	done       <-chan struct{}   // closed when the flight has ended
+	x       *work // of the leader
+	f       *flight
+	rec     *upstream.Recording // from the upstream, perhaps still being written
+	filling *upstream.Filling   // copies the answer into rec
+	reply   *upstream.Reply     // the answer
+	cancel  context.CancelFunc  // of the call, where it had a limit of its own; nil: it had none
+	start   time.Time           // when the upstream was asked
+	origin  tracing.Origin      // the call that made the answer
+	took    atomic.Int64        // nanoseconds that its answer took; 0 before that has ended
+	meter   *usage.Meter        // of the answer, from which the tokens that it took are read
+	begun   bool                // a byte of it has come
+	seen    observe.Outcome     // of the call
+	kept    *keptInfo           // set before rec ends: whether it was stored
 }
 
 // Release takes back what the recording was charged.
@@ -59,15 +57,13 @@ func (o *outcome) Abort(err error) {
 
 // fetch asks the upstream and publishes the recording into which its answer is copied, for every waiter of f. It reports whether f has
 // ended.
-func (q *query) fetch(f *flight, found *finding) (ended bool) {
-	s, ctx := q.s, f.Context()
+func (x *work) fetch(f *flight) (ended bool) {
+	s, ctx := x.s, f.Context()
 	start := s.opts.Now()
-	reply, err := q.callWithin(ctx, found)
-	if hit := q.instead(reply, err, found); hit != nil {
+	reply, cancel, err := x.callWithin(ctx)
+	if hit := x.instead(reply, err); hit != nil {
 		if err == nil {
-			reply.Body.Close()
-			reply.Span.End()
-			s.budget.End()
+			x.drop(reply, cancel)
 		}
 		f.Publish(&outcome{served: hit})
 		return true
@@ -79,123 +75,125 @@ func (q *query) fetch(f *flight, found *finding) (ended bool) {
 		f.Fail(err)
 		return true
 	}
-	o := &outcome{rec: upstream.NewRecording(reply.StatusCode, reply.Header), replica: reply.Replica, foreign: reply.Foreign, measured: reply.Measured, asker: q.http.Header, found: found, start: start,
-		origin: reply.Span.Origin(), addedUsage: slices.Contains(reply.Added, dialect.StreamUsage), done: f.Done()}
+	o := &outcome{x: x, f: f, rec: upstream.NewRecording(reply.StatusCode, reply.Header), reply: reply, cancel: cancel, start: start, origin: reply.Span.Origin(),
+		meter: usage.NewMeter()}
 	o.rec.ChargeTo(s.budget.Account(budget.Recordings), budget.Call)
-	body := &metered{ReadCloser: reply.Body, meter: usage.NewMeter(), span: reply.Span}
-	a := &fetched{query: q, f: f, o: o, body: body}
-	q.outcome(&a.seen)
-	if a.seen.Found = found.Finding; q.miss != nil {
-		a.seen.Missed = q.miss
+	x.r.outcome(&o.seen)
+	if o.seen.Found = x.found; x.miss != nil {
+		o.seen.Missed = x.miss
 	}
-	o.filling = o.rec.Fill(ctx, body, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes,
-		Patience: patience(s.live.Load().clients.Write)}, a)
+	o.filling = o.rec.Fill(ctx, o, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes, Patience: patience(s.live.Load().clients.Write)}, o)
 	f.Publish(o)
 	return false
 }
 
+// drop ends a call whose answer is not used.
+func (x *work) drop(reply *upstream.Reply, cancel context.CancelFunc) {
+	reply.Body.Close()
+	reply.Span.End()
+	x.s.budget.End()
+	if cancel != nil {
+		cancel()
+	}
+}
+
 // instead is a stored answer to be served because the upstream has failed before its first byte: an expired one, or one that would have
 // been served if it were not to be compared. The second replaces every error, because without the comparison there would be none.
-func (q *query) instead(reply *upstream.Reply, err error, found *finding) *served {
+func (x *work) instead(reply *upstream.Reply, err error) *served {
+	if x.passes {
+		return nil
+	}
 	if err != nil || reply.StatusCode >= http.StatusBadRequest {
-		if hit := q.candidate(found); hit != nil {
+		if hit := x.candidate(); hit != nil {
 			return hit
 		}
 	}
 	if err != nil || allowsStale(reply.StatusCode) {
-		return q.staleHit()
+		return x.staleHit()
 	}
 	return nil
 }
 
-// callWithin is call, which ends early where the upstream takes too long over an answer that is only to be compared with a stored one.
-func (q *query) callWithin(ctx context.Context, found *finding) (*upstream.Reply, error) {
-	if !found.Fallback {
-		return q.call(ctx)
+// candidate is the stored answer that was to be compared only, where it may be served because the upstream has failed.
+func (x *work) candidate() *served {
+	found := cache.Fallback(x.r.http.Context(), x.s.cache, &x.r.req, x.found)
+	if found == nil {
+		return nil
+	}
+	hit := x.reuse(found)
+	if hit != nil && hit.failed == nil {
+		cache.FellBack(x.s.cache, &x.r.req, x.found)
+	}
+	return hit
+}
+
+// explorePatience is how long the upstream may take before an answer that is there is served in place of its own: some times what it took
+// for that one.
+func explorePatience(f *cache.Finding) time.Duration {
+	return max(10*time.Second, min(4*f.Explore.Entry.UpstreamTime, time.Minute))
+}
+
+// callWithin is call, which ends early where the upstream takes too long over an answer that is only to be compared with a stored one. Such a
+// call must be cancelled in the end.
+func (x *work) callWithin(ctx context.Context) (*upstream.Reply, context.CancelFunc, error) {
+	if !x.found.Fallback {
+		reply, err := x.call(ctx)
+		return reply, nil, err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	var decided atomic.Bool // by the answer or by the timer, whichever comes first
-	timer := time.AfterFunc(explorePatience(found), func() {
-		if cache.Fallback(ctx, q.s.cache, &q.req, found.Finding) != nil && decided.CompareAndSwap(false, true) { // after a purge only the upstream has an answer
+	timer := time.AfterFunc(explorePatience(x.found), func() {
+		if cache.Fallback(ctx, x.s.cache, &x.r.req, x.found) != nil && decided.CompareAndSwap(false, true) { // after a purge only the upstream has an answer
 			cancel()
 		}
 	})
-	reply, err := q.call(ctx)
+	reply, err := x.call(ctx)
 	timer.Stop()
-	if err != nil {
+	switch {
+	case err != nil:
 		cancel()
-		return nil, err
+		return nil, nil, err
+	case !decided.CompareAndSwap(false, true):
+		x.drop(reply, cancel)
+		return nil, nil, context.Canceled
 	}
-	reply.Body = &cancelled{reply.Body, cancel}
-	if !decided.CompareAndSwap(false, true) {
-		reply.Body.Close()
-		reply.Span.End()
-		q.s.budget.End()
-		return nil, context.Canceled
-	}
-	return reply, nil
-}
-
-// cancelled is a body whose Close ends its context.
-type cancelled struct {
-	io.ReadCloser
-	cancel context.CancelFunc
-}
-
-func (c *cancelled) Close() error {
-	defer c.cancel()
-	return c.ReadCloser.Close()
+	return reply, cancel, nil
 }
 
 // call sends the request to the upstream. The caller must End the call in the budget, or pass its charge on, once there is a reply.
-func (q *query) call(ctx context.Context) (reply *upstream.Reply, err error) {
-	if !q.s.budget.Begin() {
+func (x *work) call(ctx context.Context) (reply *upstream.Reply, err error) {
+	s, r := x.s, x.r
+	if !s.budget.Begin() {
 		return nil, errNoMemory
 	}
 	defer func() {
 		if reply == nil { // also after a panic
-			q.s.budget.End()
+			s.budget.End()
 		}
 	}()
-	body, err := q.forwarded()
+	body, err := r.forwarded()
 	if err != nil {
 		return nil, err
 	}
-	q.sent = true
-	chain := q.s.hints.chain(q)
-	defer q.s.hints.drop(chain)
-	want := q.s.hints.intent(q, chain)
-	if want != (dialect.Intent{}) && !q.charge(len(body)) { // the dialect edits a copy
+	x.sent = true
+	chain := s.hints.chain(r)
+	defer s.hints.drop(chain)
+	want := s.hints.intent(r, chain)
+	if want != (dialect.Intent{}) && !r.charge(len(body)) { // the dialect edits a copy
 		return nil, errNoMemory
 	}
-	return q.s.upstream.Call(ctx, upstream.Request{Tenant: q.tenant, Original: q.http, Body: body, Model: q.Model, Chain: chain, Want: want,
-		Rate: q.s.hints.missed(q, chain), Span: q.span})
+	return s.upstream.Call(ctx, upstream.Request{Tenant: r.tenant, Original: r.http, Body: body, Model: r.Model, Chain: chain, Want: want,
+		Rate: s.hints.missed(r, chain), Span: r.span})
 }
 
-// fetched is an answer of the upstream that is being copied into a recording. It implements upstream.Owner.
-type fetched struct {
-	*query
-	f    *flight
-	o    *outcome
-	body *metered
-	seen observe.Outcome // of the call
-}
-
-// metered is the body of an answer, from which the tokens that it took are read.
-type metered struct {
-	io.ReadCloser
-	meter *usage.Meter
-	span  *tracing.Span // of the call
-	begun bool
-}
-
-func (m *metered) Read(p []byte) (int, error) {
-	n, err := m.ReadCloser.Read(p)
-	if n > 0 && !m.begun {
-		m.begun = true
-		m.span.Event(tracing.FirstByte)
+// Read reads the next bytes of the answer.
+func (o *outcome) Read(p []byte) (int, error) {
+	n, err := o.reply.Body.Read(p)
+	if n > 0 && !o.begun {
+		o.begun = true
+		o.reply.Span.Event(tracing.FirstByte)
 	}
-	m.meter.Write(p[:n])
+	o.meter.Write(p[:n])
 	return n, err
 }
 
@@ -217,55 +215,68 @@ func called(model string, status int, meter *usage.Meter, span *tracing.Span) ob
 	return observe.Call{Status: status, Model: model, Used: used, Span: span}
 }
 
+// calledFor is called for a call of the proxy's own, whose answer, or its beginning, is text.
+func calledFor(model string, reply *upstream.Reply, text []byte) observe.Call {
+	meter := usage.NewMeter()
+	meter.Write(text)
+	return called(model, reply.StatusCode, meter, nil)
+}
+
 // Seal keeps further requests from joining the flight.
-func (a *fetched) Seal() (readers int) { return a.s.flights.Seal(a.f) }
+func (o *outcome) Seal() (readers int) { return o.x.s.flights.Seal(o.f) }
 
 // End stores the answer if it may be kept, and ends the flight. err is why the answer was cut, nil if it was not.
-func (a *fetched) End(err error) {
-	s, ctx, rec := a.s, a.f.Context(), a.o.rec
-	took := s.opts.Now().Sub(a.o.start)
-	a.o.took.Store(int64(took))
-	took = max(took, processingTime(rec.Header))
-	seen := &a.seen
-	seen.Call = called(a.o.replica.Answers(a.Model), rec.Status, a.body.meter, a.body.span)
-	seen.Call.Took = took
-	if !a.o.measured {
-		a.o.replica.Reported(seen.Call.Used)
+func (o *outcome) End(err error) {
+	s, ctx, seen := o.x.s, o.f.Context(), &o.seen
+	took := s.opts.Now().Sub(o.start)
+	o.took.Store(int64(took))
+	seen.Call = called(o.reply.Replica.Answers(o.x.r.Model), o.rec.Status, o.meter, o.reply.Span)
+	seen.Call.Took = max(took, processingTime(o.rec.Header))
+	if !o.reply.Measured {
+		o.reply.Replica.Reported(seen.Call.Used)
 	}
-	a.endSpan(err)
-	a.o.kept = a.keep(a.o, err, &seen.Call)
+	o.endSpan(err)
+	o.kept = o.keep(err, &seen.Call)
 	s.observers.Ended(seen)
 	seen.Call.Text = "" // a part of what the recording holds
-	a.unlead()
-	if err != nil && a.o.kept.complete {
+	o.x.lead.end()
+	if err != nil && o.kept.complete {
 		err = nil // cut after its terminal event, by a client that left at [DONE]
 	}
 	if err != nil && ctx.Err() == nil {
 		s.faults.report(ctx, "upstream", err)
 	}
-	rec.Finish(err)
-	a.body.Close()
-	s.flights.End(a.f)
+	o.rec.Finish(err)
+	o.close()
+	s.flights.End(o.f)
 }
 
 // endSpan ends the span of the call, whose answer broke off with err.
-func (a *fetched) endSpan(err error) {
+func (o *outcome) endSpan(err error) {
 	switch {
 	case err == nil:
-	case a.f.Context().Err() != nil:
-		a.body.span.Text(tracing.ErrorType, Gone.String())
+	case o.f.Context().Err() != nil:
+		o.reply.Span.Text(tracing.ErrorType, Gone.String())
 	default:
-		a.body.span.Fail("cut")
+		o.reply.Span.Fail("cut")
 	}
-	a.body.span.End()
+	o.reply.Span.End()
 }
 
 // Crash ends the flight after a panic with v.
-func (a *fetched) Crash(v any) {
-	a.unlead()
-	a.body.Close()
-	a.body.span.End()
-	a.s.flights.Crash(a.f, v)
+func (o *outcome) Crash(v any) {
+	o.x.lead.end()
+	o.close()
+	o.reply.Span.End()
+	o.x.s.flights.Crash(o.f, v)
+}
+
+// close ends the call.
+func (o *outcome) close() {
+	o.reply.Body.Close()
+	if o.cancel != nil {
+		o.cancel()
+	}
 }
 
 // patience is how long one client may hold up the others that share a large answer, where a write to it may take limit. It is longer
@@ -274,7 +285,7 @@ func patience(limit time.Duration) time.Duration { return 2 * max(limit, 30*time
 
 // needsUsage reports whether the proxy must ask for the usage of a stream in the client's place: a stored answer must have
 // it.
-func (q *query) needsUsage() bool {
+func (q *request) needsUsage() bool {
 	return q.Stream && !q.IncludeUsage && q.family.UsageOption && !q.d.NoStore
 }
 

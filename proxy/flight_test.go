@@ -145,7 +145,7 @@ func TestFlightLooksAgain(t *testing.T) {
 		t.Fatal(err)
 	}
 	f := r.flights.Solo()
-	q.run(f)
+	(&work{s: r.Server, r: q}).find(f)
 	if o, err := f.Outcome(); err != nil || o.served == nil || o.served.result != Exact {
 		t.Errorf("outcome %+v, %v", o, err)
 	}

@@ -44,7 +44,7 @@ func (s *Server) handle(v *visit, w http.ResponseWriter, r *http.Request, family
 		return Refused, err
 	}
 	q.came = v.seen.Came
-	setSpan(q, v.asks(q))
+	q.trace(v.asks(q))
 	if q.outcome(&v.seen); q.Stream && !family.Answers.Lines {
 		awaitStream(w)
 	}
@@ -57,7 +57,7 @@ func (s *Server) handle(v *visit, w http.ResponseWriter, r *http.Request, family
 		return s.bypassRead(v, w, r, q, q.Uncacheable)
 	}
 	q.req.At = s.cache.Tick()
-	return exchange{q, w, v}.answer()
+	return (&work{s: s, r: q, w: w, v: v}).answer()
 }
 
 // unread returns why a request passes through without its body being read, "" if it does not.
@@ -75,7 +75,7 @@ func (s *Server) unread(r *http.Request, c *counted, family *api.Family, d *Dire
 	return ""
 }
 
-func (s *Server) bypass(v *visit, w http.ResponseWriter, r *http.Request, q *query, body []byte, reason string) (Result, error) {
+func (s *Server) bypass(v *visit, w http.ResponseWriter, r *http.Request, q *request, body []byte, reason string) (Result, error) {
 	return Bypass, s.passThrough(v, w, r, q, body, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{reason}})
 }
 
@@ -97,15 +97,15 @@ func bypassChosen(s *Server, v *visit, w http.ResponseWriter, r *http.Request, c
 	if err != nil {
 		return Refused, err
 	}
-	var q *query
+	var q *request
 	if read, err := s.readings.of(&s.ids, r, c, &d, family, body, s.live.Load().rules, mem); err == nil {
-		q = s.newQuery(r, body, read, family, d, mem)
+		q = s.newRequest(r, body, read, family, d, mem)
 	}
 	return s.bypass(v, w, r, q, family.OriginalBody(body), reason)
 }
 
 // bypassRead is bypass for a request whose body has been read.
-func (s *Server) bypassRead(v *visit, w http.ResponseWriter, r *http.Request, q *query, reason string) (Result, error) {
+func (s *Server) bypassRead(v *visit, w http.ResponseWriter, r *http.Request, q *request, reason string) (Result, error) {
 	body, err := q.forwarded()
 	if err != nil {
 		return Refused, err
@@ -126,7 +126,7 @@ func (s *Server) lease(r *http.Request, header int64) (*budget.Lease, error) {
 }
 
 // read reads the body and parses the request. Both are charged to mem. c is what count has found in the header.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, c *counted, family *api.Family, d Directives, mem *budget.Lease) (*query, error) {
+func (s *Server) read(w http.ResponseWriter, r *http.Request, c *counted, family *api.Family, d Directives, mem *budget.Lease) (*request, error) {
 	if ct := r.Header.Get("Content-Type"); !isJSON(ct) && !family.AnyType {
 		return nil, apierror.BadRequest("invalid_content_type", apierror.NotJSON(ct, "this endpoint"))
 	}
@@ -142,7 +142,7 @@ func (s *Server) read(w http.ResponseWriter, r *http.Request, c *counted, family
 	if err != nil {
 		return nil, err
 	}
-	q := s.newQuery(r, body, read, family, d, mem)
+	q := s.newRequest(r, body, read, family, d, mem)
 	q.req.Epoch = epoch
 	return q, nil
 }

@@ -101,7 +101,7 @@ func (h *hints) current() *hint.Keys {
 }
 
 // chain returns the prefix chain of q, nil where nothing reads it. The caller gives it back with drop.
-func (h *hints) chain(q *query) *prefix.Chain {
+func (h *hints) chain(q *request) *prefix.Chain {
 	if !h.chained {
 		return nil
 	}
@@ -128,14 +128,14 @@ func (h *hints) drop(c *prefix.Chain) {
 }
 
 // intent is what the proxy wants for q, whose chain is c.
-func (h *hints) intent(q *query, c *prefix.Chain) dialect.Intent {
+func (h *hints) intent(q *request, c *prefix.Chain) dialect.Intent {
 	want := h.names(q, c)
 	want.StreamUsage = q.needsUsage()
 	return want
 }
 
 // names are the names of prefix, conversation and tenant.
-func (h *hints) names(q *query, c *prefix.Chain) dialect.Intent {
+func (h *hints) names(q *request, c *prefix.Chain) dialect.Intent {
 	if !h.o.Affinity && !h.salted {
 		return dialect.Intent{}
 	}
@@ -143,11 +143,11 @@ func (h *hints) names(q *query, c *prefix.Chain) dialect.Intent {
 }
 
 // group is what requests have in common that can share an answer.
-func (q *query) group() uint64 { return binary.LittleEndian.Uint64(q.req.Scope[:]) }
+func (q *request) group() uint64 { return binary.LittleEndian.Uint64(q.req.Scope[:]) }
 
 // missed notes that q, whose chain is c, goes to an upstream. It returns how often per second requests with its tools and system prompt do,
 // 0 where nothing asks for it.
-func (h *hints) missed(q *query, c *prefix.Chain) (residual float64) {
+func (h *hints) missed(q *request, c *prefix.Chain) (residual float64) {
 	if c == nil {
 		return 0
 	}
@@ -165,7 +165,7 @@ func (h *hints) missed(q *query, c *prefix.Chain) (residual float64) {
 
 // mayEmbed reports whether texts of q may go to the embedder for its prefix alone: to one that calls a server only those that are compared by
 // meaning, and none of a client that forbids to keep anything of its request.
-func mayEmbed(q *query) bool {
+func mayEmbed(q *request) bool {
 	_, remote := q.s.opts.Embedder.(embed.Remote)
 	return !q.d.NoStore && (!remote || q.rule != nil && q.rule.Mode.Compares())
 }
@@ -181,7 +181,7 @@ func newContinuation(s *Server) *continuation.Predictor {
 }
 
 // answered notes that q is answered without an upstream.
-func (h *hints) answered(q *query) {
+func (h *hints) answered(q *request) {
 	if h.worth != nil {
 		h.worth.Hit(q.group(), h.now())
 	}

@@ -10,6 +10,7 @@ import (
 	"reprise/proxy/answer"
 	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/api"
+	"reprise/proxy/cache"
 	"reprise/proxy/canon"
 	"reprise/proxy/observe"
 	"reprise/proxy/tracing"
@@ -24,11 +25,11 @@ type keptInfo struct {
 	reason   string       // why not
 }
 
-// keep stores the upstream's answer of an outcome, which has ended, if it may be kept, and notes that in call, with what the answer says. That is
-// no part of the outcome, which slow readers hold: nothing is charged for it. cut is why the answer broke off, nil if it did not.
-func (q *query) keep(o *outcome, cut error, call *observe.Call) (k *keptInfo) {
+// keep stores the upstream's answer, which has ended, if it may be kept, and notes that in call, with what the answer says. Slow readers hold
+// the outcome, and nothing is charged for such a text: it must not stay there. cut is why the answer broke off, nil if it did not.
+func (o *outcome) keep(cut error, call *observe.Call) (k *keptInfo) {
+	q, rec := o.x.r, o.rec
 	defer q.span.Child(tracing.Keep).End()
-	found, rec := o.found, o.rec
 	k = &keptInfo{reason: "fault"}
 	q.s.faults.guard("store", func() error {
 		room, release := q.s.budget.Hold(keepFactor * int64(len(rec.Bytes())))
@@ -39,7 +40,7 @@ func (q *query) keep(o *outcome, cut error, call *observe.Call) (k *keptInfo) {
 		defer release()
 		verdict, frozen, reason := q.judge(rec, cut)
 		k.complete = cut == nil || reason == ""
-		if reason == "" && o.foreign {
+		if reason == "" && o.reply.Foreign {
 			reason = "other-model"
 		}
 		if k.reason, call.NoText = reason, reason; reason == "" {
@@ -49,8 +50,8 @@ func (q *query) keep(o *outcome, cut error, call *observe.Call) (k *keptInfo) {
 			return nil
 		}
 		frozen.Origin = answer.Origin(o.origin)
-		e := q.entry(found, frozen, verdict, call.Took)
-		id, reason, err := q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, found.Finding, e)
+		e := q.entry(o.x.found, frozen, verdict, call.Took)
+		id, reason, err := q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, o.x.found, e)
 		if k.reason = reason; id != 0 {
 			k.entry = &store.Entry{ID: id, Created: e.Created, Expires: e.Expires, UpstreamTime: e.UpstreamTime, AnswerHash: e.AnswerHash}
 		}
@@ -77,7 +78,7 @@ func (s *Server) notHeld(rec *upstream.Recording) string {
 }
 
 // judge returns why a recording must not be kept, "" if it may, and then its stored form.
-func (q *query) judge(rec *upstream.Recording, cut error) (v answer.Verdict, z *answer.Frozen, reason string) {
+func (q *request) judge(rec *upstream.Recording, cut error) (v answer.Verdict, z *answer.Frozen, reason string) {
 	contentType := rec.Header.Get("Content-Type")
 	switch {
 	case rec.Status != http.StatusOK:
@@ -114,7 +115,7 @@ func namesCalls(z *answer.Frozen) bool {
 }
 
 // entry makes an entry of an answer.
-func (q *query) entry(found *finding, z *answer.Frozen, v answer.Verdict, took time.Duration) *store.Entry {
+func (q *request) entry(found *cache.Finding, z *answer.Frozen, v answer.Verdict, took time.Duration) *store.Entry {
 	now := q.s.opts.Now()
 	ttl := q.rule.TTL
 	if q.d.TTL > 0 {

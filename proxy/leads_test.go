@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"reprise/proxy/cache"
 	"reprise/store"
 )
 
@@ -105,8 +106,8 @@ func TestLeadElsewhere(t *testing.T) {
 // TestLeadPanics: a lead ends where the search for its answer panics.
 func TestLeadPanics(t *testing.T) {
 	r, l := newLeadRig(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(upstreamReply) }))
-	q := &query{s: r.Server, http: &http.Request{}}
-	q.d.MaxAge = -1
+	x := &work{s: r.Server, r: &request{s: r.Server, http: &http.Request{}}, found: &cache.Finding{}}
+	x.r.d.MaxAge = -1
 	f := r.flights.Solo()
 	func() {
 		defer func() {
@@ -114,7 +115,7 @@ func TestLeadPanics(t *testing.T) {
 				t.Error("no panic without a request")
 			}
 		}()
-		q.led(f, &finding{})
+		x.led(f)
 	}()
 	if begun, over := l.counts(); begun != 1 || over != 1 {
 		t.Errorf("%d leads begun, %d over", begun, over)

@@ -9,7 +9,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-	"time"
 
 	"reprise/policy"
 	"reprise/proxy/answer"
@@ -21,7 +20,6 @@ import (
 	"reprise/proxy/observe/review"
 	"reprise/proxy/rules"
 	"reprise/proxy/upstream"
-	"reprise/proxy/upstream/usage"
 	"reprise/store"
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/edits"
@@ -119,25 +117,6 @@ func storedText(s *Server, hit *cache.Hit) (text string, ok bool, err error) {
 	return strings.Clone(v.Text), v.Keep, nil
 }
 
-// candidate is the stored answer that was to be compared only, where it may be served because the upstream has failed.
-func (q *query) candidate(f *finding) *served {
-	found := cache.Fallback(q.http.Context(), q.s.cache, &q.req, f.Finding)
-	if found == nil {
-		return nil
-	}
-	hit := q.reuse(f, found)
-	if hit != nil && hit.failed == nil {
-		cache.FellBack(q.s.cache, &q.req, f.Finding)
-	}
-	return hit
-}
-
-// explorePatience is how long the upstream may take before an answer that is there is served in place of its own: some times what it took
-// for that one.
-func explorePatience(f *finding) time.Duration {
-	return max(10*time.Second, min(4*f.Explore.Entry.UpstreamTime, time.Minute))
-}
-
 // judgeTenant is whose share of an upstream's calls the judge model uses.
 const judgeTenant = "reprise"
 
@@ -164,9 +143,8 @@ func askJudge(ctx context.Context, s *Server, model string, messages [2]learn.Me
 		return "", err
 	}
 	defer reply.Body.Close()
-	said := &metered{ReadCloser: reply.Body, meter: usage.NewMeter()}
-	text, err := io.ReadAll(io.LimitReader(said, mostJudgeReply))
-	s.observers.Ended(&observe.Outcome{Tenant: judgeTenant, Call: called(model, reply.StatusCode, said.meter, nil)})
+	text, err := io.ReadAll(io.LimitReader(reply.Body, mostJudgeReply))
+	s.observers.Ended(&observe.Outcome{Tenant: judgeTenant, Call: calledFor(model, reply, text)})
 	switch {
 	case err != nil:
 		return "", err

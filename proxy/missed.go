@@ -50,22 +50,19 @@ func foundElsewhere(s *Server, e *store.Entry, asks uint64) {
 	s.misses.Found(&misses.Request{Tenant: e.Tenant, Namespace: e.Namespace, Scope: e.Scope, Asks: asksOf(family, asks)}, uint64(e.ID), e.Expires, e.Chain != [32]byte{})
 }
 
-// missing is a query that no stored answer is found for.
-type missing struct{ *query }
-
-// why finds why q missed, which goes to the upstream next, and adds it to the detail of the response: the header of the answer has it, so
-// that it cannot wait for the end of the request.
-func (q missing) why(found *finding) {
-	q.s.faults.guard("misses", func() error {
-		asked := q.identify(found.Finding)
-		q.miss = &misses.Missed{Request: asked, Diagnosis: q.s.misses.Why(asked, q.facts(found.Finding), q.life)}
-		found.detail = append(found.detail, q.miss.Status())
+// missed finds why the request missed, which goes to the upstream next, and adds it to the detail of the response: the header of the answer has
+// it, so that it cannot wait for the end of the request.
+func (x *work) missed() {
+	x.s.faults.guard("misses", func() error {
+		asked := x.r.identify(x.found)
+		x.miss = &misses.Missed{Request: asked, Diagnosis: x.s.misses.Why(asked, x.r.facts(x.found), x.r.life)}
+		x.detail = append(x.detail, x.miss.Status())
 		return nil
 	})
 }
 
 // life is what has become of an entry.
-func (q missing) life(id uint64) misses.Life {
+func (q *request) life(id uint64) misses.Life {
 	switch fresh, there := cache.State(q.s.cache, &q.req, policy.ID(id)); {
 	case fresh:
 		return misses.Fresh
@@ -76,7 +73,7 @@ func (q missing) life(id uint64) misses.Life {
 }
 
 // facts are what the cache has found out.
-func (q missing) facts(f *cache.Finding) *misses.Facts {
+func (q *request) facts(f *cache.Finding) *misses.Facts {
 	x := &misses.Facts{Now: q.s.opts.Now(), Shadow: f.Shadow, Explored: f.Fallback, Exact: !f.Compared, Raised: cache.Raised(q.s.cache, &q.req),
 		Near: f.Route.Topic != 0, Degraded: f.Degraded, Away: q.req.Unfetched}
 	bar, own, there := cache.KeyBar(q.s.cache, &q.req)
@@ -100,7 +97,7 @@ func (q missing) facts(f *cache.Finding) *misses.Facts {
 }
 
 // shortened is what has decided the life of an answer to q, or to a request like it; "": the setting for all.
-func (q *query) shortened(e *store.Entry) string {
+func (q *request) shortened(e *store.Entry) string {
 	switch {
 	case !e.Expires.IsZero() && e.Expires.Sub(e.Created) < q.rule.TTL:
 		return misses.ByClient
@@ -113,7 +110,7 @@ func (q *query) shortened(e *store.Entry) string {
 var missSeed = maphash.MakeSeed()
 
 // identify is q as the watch compares it with others.
-func (q missing) identify(f *cache.Finding) *misses.Request {
+func (q *request) identify(f *cache.Finding) *misses.Request {
 	r := &misses.Request{Tenant: q.tenant, Namespace: q.d.Namespace, Scope: q.Scope, Talk: talkOf(q.Turns), System: q.systemTexts}
 	switch asks := cache.Asks(q.s.cache, &q.req, f); {
 	case asks != 0:
@@ -147,7 +144,7 @@ func talkOf(turns []canon.Turn) uint64 {
 }
 
 // parts are those of the scope, and of what else identifies the request; nil where they are not known.
-func (q missing) parts() []misses.Part {
+func (q *request) parts() []misses.Part {
 	all := make([]misses.Part, 0, 16)
 	add := func(name, value string) {
 		all = append(all, misses.Part{Name: name, Digest: uint32(maphash.String(missSeed, value))})
@@ -185,7 +182,7 @@ func (t nameTable) of(name string) string {
 }
 
 // systemTexts are the texts of the system prompt: of members of the body such as "instructions", then of messages.
-func (q missing) systemTexts() (all []misses.Text) {
+func (q *request) systemTexts() (all []misses.Text) {
 	members := q.family.Requests.System
 	for _, s := range q.Segments {
 		if s.Kind != canon.SegmentSystem {
@@ -225,7 +222,7 @@ func textOf(content gjson.Result) string {
 }
 
 // withoutIgnored takes what does not count out of a text.
-func (q missing) withoutIgnored(t misses.Text) misses.Text {
+func (q *request) withoutIgnored(t misses.Text) misses.Text {
 	var rest strings.Builder
 	last := 0
 	for from, to := range q.rule.Ignore.Spans(q.tenant, t.Text) {
@@ -250,7 +247,7 @@ type explainedMiss struct {
 }
 
 // explain is why q, which would be a miss, is one. Only an operator is shown the answers of other tenants and namespaces.
-func (q missing) explain(f *cache.Finding, operator bool) (x *explainedMiss) {
+func (q *request) explainMiss(f *cache.Finding, operator bool) (x *explainedMiss) {
 	q.s.faults.guard("misses", func() error {
 		d := q.s.misses.Explain(q.identify(f), q.facts(f), q.life)
 		if operator {

@@ -14,7 +14,7 @@ import (
 
 // passThrough forwards r, and its answer as it arrives. It serves every path that is not cached, and the cached ones when
 // the cache takes no part. q is r where it has been read, and body then replaces r's own.
-func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q *query, body []byte, status cacheStatus) error {
+func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q *request, body []byte, status cacheStatus) error {
 	out := &statusWriter{ResponseWriter: w, visit: v, several: several(&s.opts), status: status}
 	u := s.opts.APIs.OriginalURL(r.URL)
 	if err := s.live.Load().gate.Path(r.Method, u); err != nil { // of the path as it is sent
@@ -46,7 +46,7 @@ func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q
 }
 
 // forward passes r, with this body if it has been read, to an upstream.
-func forward(s *Server, v *visit, out *statusWriter, r *http.Request, q *query, body []byte) error {
+func forward(s *Server, v *visit, out *statusWriter, r *http.Request, q *request, body []byte) error {
 	p := upstream.Request{Original: r, Tenant: s.ids.tenant(r.Header), Body: body, Span: v.seen.Span}
 	if v.seen.Tenant = p.Tenant; q != nil {
 		p.Model, p.Chain = q.Model, s.hints.chain(q)

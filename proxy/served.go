@@ -31,7 +31,7 @@ type served struct {
 // serve prepares an entry as an answer, which is charged. One that cannot be read is a fault: it is dropped, and the result is nil. So it is
 // where the rule of the request allows no answer that calls tools; such an entry has no prompt, and stays.
 // Age and rest of life are those of the moment at which the cache found it fresh: read from the clock again they could contradict that.
-func (q *query) serve(found *cache.Hit, result Result) (hit *served) {
+func (q *request) serve(found *cache.Hit, result Result) (hit *served) {
 	s, e := q.s, found.Entry
 	noRoom := func() *served { return &served{found: found, entry: e, result: result, failed: errNoMemory} }
 	if !q.chargeHit(e.RecordingSize()) {

@@ -2,20 +2,23 @@
 //
 // One request of a cached endpoint goes through these steps, each in the file named:
 //
-//  1. Package gate decides whether it is taken at all. handle.go reads the body within its limits and charges it (package budget);
-//     package api parses it, which gives its key (query.go), unless it had an exact hit before (readings.go).
-//     Where the operator has set a canonical level, the body is put into that form before (alignment.go).
-//  2. exchange.go looks the key up in package cache: an exact hit is written at once (served.go).
-//  3. exchange.go joins the flight of the key (package upstream) or starts one; equal requests wait for its outcome.
-//  4. package cache embeds the prompt and compares it with the entries of its scope; guards may veto. Without a hit the prompt is
-//     routed to a topic.
-//  5. leads.go waits for an equal request at another process, where processes share their flights. fetch.go asks the upstream (package
-//     upstream); alignment.go compares what it sends with earlier requests. The answer is written into a recording, which every waiter reads from
-//     its start while it grows (relay.go). While no other waits, the goroutine of the request that started the flight does both.
-//  6. keep.go judges the complete answer and passes it to package cache if it may be kept.
+//  1. Package gate decides whether it is taken at all. handle.go reads the body within its limits and charges it (package budget), puts it
+//     into a canonical form where the operator has set one, and has package api parse it, unless it had an exact hit before (readings.go).
+//     The result is a request (request.go), which does not change any more.
+//  2. path.go, which draws all of the path, looks the key up in package cache: an exact hit is written at once (served.go).
+//  3. Without one the request joins the flight of its key (package upstream) or leads it; equal requests wait for its outcome. The leader looks
+//     the key up again; package cache embeds the prompt and compares it with the entries of its scope.
+//  4. Without an answer the leader waits for an equal request at another process, where processes share their flights, and asks the upstream
+//     (fetch.go). The answer is written into a recording, which every waiter reads from its start while it grows (relay.go). While no
+//     other waits, the goroutine of the leader does both.
+//  5. keep.go judges the complete answer and passes it to package cache if it may be kept.
+//  6. Those who watch read the outcome (package observe).
+//
+// A request asks the upstream twice at most, so that of n replicas it causes 2(n+1) calls at most; path.go says when, and package upstream
+// what a call is.
 //
 // Requests of other endpoints, and those in which the cache must take no part, pass through (passthrough.go). A fault of the
-// cache in steps 2, 4 or 6 is counted and logged, and costs the request only its hit.
+// cache in steps 2, 3 or 5 is counted and logged, and costs the request only its hit.
 //
 // Around all of it, package clientio bounds slow clients, and keepalive.go writes comments to those that wait for a stream. live.go has
 // the options that Reload replaces.

@@ -216,7 +216,7 @@ func (v *visit) answeredAs(h http.Header, theirs []string) {
 }
 
 // asks notes in the span of a request what is asked, and returns the span.
-func (v *visit) asks(q *query) *tracing.Span {
+func (v *visit) asks(q *request) *tracing.Span {
 	v.seen.Span.About(tracing.Asked{Operation: q.family.Operation, Provider: q.family.Provider, Model: q.Model, Stream: q.Stream})
 	return v.seen.Span
 }

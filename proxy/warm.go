@@ -22,7 +22,6 @@ import (
 	"reprise/proxy/observe"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/prefix"
-	"reprise/proxy/upstream/usage"
 	"reprise/store"
 )
 
@@ -115,7 +114,7 @@ func (w *warmer) Forget(store.Filter) {
 }
 
 // note keeps the scaffold of q, whose chain is c, unless the client forbids to keep anything of its request.
-func (w *warmer) note(q *query, c *prefix.Chain, now time.Time) {
+func (w *warmer) note(q *request, c *prefix.Chain, now time.Time) {
 	if w == nil || q.d.NoStore || c.Shared < leastWarmBytes || c.Shared > mostWarmBody || upstream.LifeOf(w.s.upstream, q.Model) == 0 {
 		return
 	}
@@ -147,7 +146,7 @@ func (w *warmer) forgetOldest() {
 }
 
 // warmBody is the request of q with the shortest question in place of the conversation, nil where its form is not known here.
-func warmBody(q *query) []byte {
+func warmBody(q *request) []byte {
 	var tools, system [][]byte
 	for _, s := range q.Segments {
 		switch s.Kind {
@@ -234,17 +233,16 @@ func (w *warmer) send(ctx context.Context, b prefix.Block) {
 		return
 	}
 	r := (&http.Request{Method: http.MethodPost, URL: &url.URL{Path: k.family.Path}, Header: http.Header{"Content-Type": {"application/json"}}}).WithContext(ctx)
-	q := &query{reading: k.reading, s: w.s, family: k.family, http: r, body: k.body}
+	q := &request{reading: k.reading, s: w.s, family: k.family, http: r, body: k.body}
 	chain := w.s.hints.chain(q)
 	defer w.s.hints.drop(chain)
 	status := 0
 	reply, err := w.s.upstream.Call(ctx, upstream.Request{Tenant: k.tenant, Original: r, Body: k.body, Model: k.Model, Chain: chain, Want: w.s.hints.names(q, chain)})
 	if err == nil {
-		body := &metered{ReadCloser: reply.Body, meter: usage.NewMeter()}
-		_, _ = io.CopyN(io.Discard, body, 1<<20)
-		body.Close()
+		text, _ := io.ReadAll(io.LimitReader(reply.Body, 1<<20))
+		reply.Body.Close()
 		status = reply.StatusCode
-		w.s.observers.Ended(&observe.Outcome{Tenant: k.tenant, Call: called(k.Model, status, body.meter, nil)})
+		w.s.observers.Ended(&observe.Outcome{Tenant: k.tenant, Call: calledFor(k.Model, reply, text)})
 	}
 	if status == http.StatusOK {
 		w.requests.Inc()
