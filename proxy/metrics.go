@@ -9,14 +9,11 @@ import (
 
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
-	"reprise/proxy/internal/budget"
 	"reprise/proxy/observe"
-	"reprise/proxy/observe/align"
 	"reprise/proxy/observe/learn"
 	"reprise/proxy/observe/prices"
 	"reprise/proxy/observe/watch"
 	"reprise/proxy/tracing"
-	"reprise/proxy/upstream"
 	"reprise/store"
 )
 
@@ -38,11 +35,7 @@ const otherEndpoint = "other"
 // metrics owns every number that the proxy counts, except those of package prices, whose labels have digests of tenants. No other label ever
 // holds a tenant, and none a key, topic or prompt.
 type metrics struct {
-	vectors  []prometheus.Collector // collected as they are
-	budget   *budget.Budget
-	upstream *upstream.Client
-	aligned  func() []align.Total
-	embedder func() embedderNow
+	vectors []prometheus.Collector // collected as they are
 
 	endpoints []string                          // the names of the APIs, then otherEndpoint
 	requests  map[string]*[results]atomic.Int64 // by endpoint
@@ -59,8 +52,8 @@ type metrics struct {
 	timeSaved   atomic.Int64 // nanoseconds
 }
 
-func newMetrics(apis *api.Registry, mem *budget.Budget, up *upstream.Client, aligned func() []align.Total, embedder func() embedderNow) *metrics {
-	m := &metrics{budget: mem, upstream: up, aligned: aligned, embedder: embedder, requests: map[string]*[results]atomic.Int64{}}
+func newMetrics(apis *api.Registry) *metrics {
+	m := &metrics{requests: map[string]*[results]atomic.Int64{}}
 	for _, f := range apis.Families() {
 		m.endpoints = append(m.endpoints, f.Name)
 	}
@@ -248,115 +241,3 @@ func newWatch(s *Server) *watch.Watch {
 
 // WatchOf is the history of a server, and the stream of its requests, for the admin API.
 func WatchOf(s *Server) *watch.Watch { return s.watch }
-
-func describe(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("reprise_"+name, help, labels, nil)
-}
-
-var (
-	descRequests = describe("requests_total", "Requests, by endpoint and how they were answered.", "endpoint", "result")
-	descTokens   = describe("tokens_saved_total", "Tokens of answers that the upstream did not have to make again.", "result", "direction")
-	descTime     = describe("upstream_seconds_saved_total", "Time that the upstream took to make the answers which were served again.")
-	descStored   = describe("stored_total", "Answers that were kept.")
-	descPurges   = describe("purges_not_durable_total", "Purges that were answered with 503, because the store could not write them: after a restart the entries may be back.")
-	descShadow   = describe("shadow_hits_total", "Requests that the shadow mode would have answered by meaning.")
-	descParted   = describe("prefix_parted_total", "Requests that left the prefix of an earlier one although what follows is the same, by what differs; GET /admin/alignment shows where.", "class")
-	descAgain    = describe("prefix_lost_tokens_total", "Prompt tokens, estimated, that an engine prefills again because of that.", "class")
-	descLimit    = describe("memory_limit_bytes", "Memory that the process may take; absent where there is no limit.")
-	descUsed     = describe("memory_used_bytes", "Memory charged against the limit, by what it is for; what is not charged may take an eighth of the limit.", "kind")
-	descNoRoom   = describe("refused_total", "Requests answered with 503 because the proxy had too much to do, by what was short.", "reason")
-	descCalls    = describe("upstream_calls", "Upstream calls under way: those of requests, and connections that were upgraded, such as websockets.", "kind")
-	descQueued   = describe("upstream_queued", "Requests that wait for an upstream call, because as many as allowed are under way.")
-	descEmbedder = describe("embedder_state", "1 for the state of an embedder that calls a server: works, away (no answer, an error, or too late), wrong-dimension (vectors of another length than the one that is set or stored). Without vectors only exact hits and those by the form of a prompt are served.", "state")
-	descBreaker  = describe("breaker_open", "1 while a dependency is left alone after repeated failures.", "dependency")
-)
-
-// Metrics collects what the server counts: requests, their times, and what was saved.
-func (s *Server) Metrics() prometheus.Collector { return s.metrics }
-
-// Describe lists the metrics.
-func (m *metrics) Describe(ch chan<- *prometheus.Desc) {
-	for _, c := range m.vectors {
-		c.Describe(ch)
-	}
-	for _, d := range []*prometheus.Desc{descRequests, descTokens, descTime, descStored, descShadow, descPurges, descParted, descAgain, descLimit, descUsed, descNoRoom, descCalls, descQueued, descBreaker, descEmbedder} {
-		ch <- d
-	}
-	describeUpstreams(ch)
-}
-
-// Collect reads the metrics.
-func (m *metrics) Collect(ch chan<- prometheus.Metric) {
-	for _, c := range m.vectors {
-		c.Collect(ch)
-	}
-	count := func(d *prometheus.Desc, n float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, n, labels...)
-	}
-	for _, endpoint := range m.endpoints {
-		for r, result := range observe.ResultNames {
-			count(descRequests, float64(m.requests[endpoint][r].Load()), endpoint, result)
-		}
-	}
-	for _, r := range []Result{Exact, Semantic, Shared, Stale} {
-		count(descTokens, float64(m.tokensSaved[r].input.Load()), r.String(), "input")
-		count(descTokens, float64(m.tokensSaved[r].output.Load()), r.String(), "output")
-	}
-	count(descTime, time.Duration(m.timeSaved.Load()).Seconds())
-	count(descStored, float64(m.stored.Load()))
-	count(descShadow, float64(m.shadowHits.Load()))
-	count(descPurges, float64(m.undurable.Load()))
-	for _, t := range m.aligned() {
-		count(descParted, float64(t.Requests), string(t.Class))
-		count(descAgain, float64(t.Tokens), string(t.Class))
-	}
-	m.collectMemory(ch)
-	m.collectUpstream(ch)
-	m.collectEmbedder(ch)
-}
-
-// embedderNow is whether the embedder is not called after failures, and its state, "" where it calls no server.
-type embedderNow struct {
-	open  bool
-	state cache.EmbedderState
-}
-
-func (m *metrics) collectEmbedder(ch chan<- prometheus.Metric) {
-	flag := func(d *prometheus.Desc, is bool, label string) {
-		v := 0.0
-		if is {
-			v = 1
-		}
-		ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, label)
-	}
-	now := m.embedder()
-	flag(descBreaker, now.open, "embedder")
-	if now.state == "" {
-		return
-	}
-	for _, s := range cache.EmbedderStates() {
-		flag(descEmbedder, s == now.state, string(s))
-	}
-}
-
-// collectUpstream reads how busy the upstream is.
-func (m *metrics) collectUpstream(ch chan<- prometheus.Metric) {
-	collectHints(ch, m.upstream.Hints())
-	collectReplicas(ch, m.upstream.Upstreams())
-	load := m.upstream.Load()
-	ch <- prometheus.MustNewConstMetric(descCalls, prometheus.GaugeValue, float64(load.Calls), "request")
-	ch <- prometheus.MustNewConstMetric(descCalls, prometheus.GaugeValue, float64(load.Sockets), "upgraded")
-	ch <- prometheus.MustNewConstMetric(descQueued, prometheus.GaugeValue, float64(load.Queued))
-	ch <- prometheus.MustNewConstMetric(descNoRoom, prometheus.CounterValue, float64(load.Refused), "upstream-calls")
-}
-
-// collectMemory reads what is charged against the memory limit.
-func (m *metrics) collectMemory(ch chan<- prometheus.Metric) {
-	if limit := m.budget.Limit(); limit > 0 {
-		ch <- prometheus.MustNewConstMetric(descLimit, prometheus.GaugeValue, float64(limit))
-	}
-	for kind, used := range m.budget.Used() {
-		ch <- prometheus.MustNewConstMetric(descUsed, prometheus.GaugeValue, float64(used), kind)
-	}
-	ch <- prometheus.MustNewConstMetric(descNoRoom, prometheus.CounterValue, float64(m.budget.Refused()), "memory")
-}

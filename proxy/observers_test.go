@@ -13,13 +13,11 @@ import (
 
 	"reprise/internal/enginesim"
 	"reprise/proxy/observe"
-	"reprise/proxy/upstream"
 	"reprise/store"
 )
 
-// elsewhereHeld are the types of what the metrics read when they are collected: connections, whose buffers the next request overwrites, and other
-// observers.
-var elsewhereHeld = []reflect.Type{reflect.TypeFor[*upstream.Client](), reflect.TypeFor[[]prometheus.Collector]()}
+// elsewhereHeld are the types of what the metrics collect from others.
+var elsewhereHeld = []reflect.Type{reflect.TypeFor[[]prometheus.Collector]()}
 
 // holding looks for a text in all that a value refers to, in fields that are not exported too, and returns where it is; "": nowhere.
 func holding(v reflect.Value, text string, seen map[[2]uintptr]bool) string {

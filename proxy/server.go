@@ -93,10 +93,7 @@ func New(o Options) (*Server, error) {
 	up.SetForwarded(o.Access.Headers)
 	s := &Server{opts: o, upstream: up, ids: newIdentifier(&o, o.Store.Secret), readings: newReadings(), hints: newHints(&o), alignment: newAlignment(o.MemoryLimit, o.Now)}
 	s.budget = budget.New(o.MemoryLimit, func() int64 { return o.Store.Bytes() + o.NearBytes })
-	s.metrics = newMetrics(o.APIs, s.budget, up, s.alignment.Totals, func() embedderNow {
-		state, _ := cache.EmbedderOf(s.cache)
-		return embedderNow{s.cache.Degraded(), state}
-	})
+	s.metrics = newMetrics(o.APIs)
 	s.costs = prices.NewLedger(o.Prices)
 	s.metrics.vectors = append(s.metrics.vectors, predicted, s.costs)
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}

@@ -7,6 +7,7 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 
+	"reprise/proxy/observe"
 	"reprise/topics"
 )
 
@@ -21,90 +22,47 @@ func newRegistry(o Options) *prometheus.Registry {
 // gauges collects what store and topics count, at the moment of a scrape.
 type gauges struct{ Options }
 
-func describe(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("reprise_"+name, help, labels, nil)
-}
-
-var (
-	descEntries  = describe("entries", "Entries in the store.")
-	descBytes    = describe("bytes", "Bytes that the entries take of the capacity.")
-	descAliases  = describe("aliases", "Requests remembered to mean the same as a stored one.")
-	descLacking  = describe("entries_without_vector", "Entries that are not found by meaning yet: their vectors of the present embedder are computed in the background.")
-	descEvicted  = describe("evictions_total", "Entries evicted for want of room, by the policy that chose them.", "policy")
-	descDirty    = describe("store_dirty", "Changes that are not yet written to the file.")
-	descAge      = describe("store_unwritten_seconds", "Age of the oldest change that is not yet written to the file; 0 where there is none.")
-	descReadOnly = describe("store_read_only", "1 if the file could not be written when it was opened: nothing is written to it until a restart.")
-	descFile     = describe("store_file_bytes", "Bytes of the store's file, 0 in memory.")
-	descDead     = describe("store_dead_bytes", "Bytes of the store's file that hold no record. A purge overwrites them within a minute; when they are more than half of the file it becomes shorter.")
-	descFaults   = describe("store_faults_total", "Faults of the store: writes to its file that failed, and mistakes of the policy.")
-	descSkipped  = describe("store_skipped_records", "Damaged records that were skipped when the file was opened.")
-	descAside    = describe("store_set_aside", "1 if the file was damaged when it was opened: it was moved aside, and the cache started empty.")
-	descUnlogged = describe("record_lost_total", "Requests that the request log lacks for want of a disk that takes them.")
-	descLogLost  = describe("log_lost_total", "Lines that the log lacks because what takes it was slow, full or closed: those of requests first.")
-	descRefused  = describe("config_refused", "1 if the settings were read again and could not be used: those from before stay in force.")
-	descReloaded = describe("config_loaded_timestamp_seconds", "When the settings in force were read.")
-	descTopics   = describe("topics", "Topics.")
-	descBackend  = describe("index_scopes", "Scopes, by the index that serves their anchors; GET /admin/topics says why.", "backend")
-	descRecall   = describe("index_recall", "Lowest recall that a graph has shown in its last self-check; absent before the first.")
-	descRebuilds = describe("index_rebuilds_total", "Graphs built, whether they were good enough to serve or not.")
-	descPanics   = describe("index_faults_total", "Panics of a graph, each answered by a scan.")
-	descNodes    = describe("index_graph_nodes", "Anchors in graphs, whether these serve or not.")
-	descPending  = describe("index_graph_pending", "Anchors of scopes with a graph that wait to be inserted; searches scan them beside the graph.")
-	descDeadNode = describe("index_graph_tombstones", "Nodes of anchors that have left; searches pass through them until a sweep removes them.")
-	descBuild    = describe("index_graph_build_seconds", "Time that one core took to insert the anchors of the present graphs.")
-	descLeads    = describe("policy_expert_leads", "1 for the expert that the cache follows, else 0, of a policy made of experts.", "expert")
-	descRatio    = describe("policy_expert_hit_ratio", "Share of the requests of which an expert alone would have had the answer, or of their tokens where these are the objective; where entries are sampled, of those in the sample.", "expert")
-	descChanges  = describe("policy_leader_changes_total", "How often another expert began to lead, of a policy made of experts; GET /admin/policy says when and why.")
-	descRelease  = describe("build_info", "1; the labels have what the program was built from, empty where that is not known.", "version", "commit", "go")
-	descMemory   = describe("policy_memory_bytes", "Estimate of the memory that the policy takes.")
-)
-
-// Describe lists the metrics.
-func (g *gauges) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descEntries, descBytes, descAliases, descLacking, descEvicted, descDirty, descFile, descDead, descAge, descReadOnly, descFaults, descSkipped, descAside, descUnlogged, descLogLost, descRefused, descReloaded,
-		descTopics, descBackend, descRecall, descRebuilds, descPanics, descNodes, descPending, descDeadNode, descBuild, descLeads, descRatio, descChanges, descMemory, descRelease} {
-		ch <- d
-	}
-	describeShared(ch)
-}
+// Describe names no metric: which there are depends on what is in force.
+func (g *gauges) Describe(chan<- *prometheus.Desc) {}
 
 // Collect reads the metrics.
 func (g *gauges) Collect(ch chan<- prometheus.Metric) {
-	ch <- prometheus.MustNewConstMetric(descRelease, prometheus.GaugeValue, 1, g.Release.Version, g.Release.Commit, g.Release.Go)
+	p := observe.Page(ch)
+	p.Gauge("build_info", "1; the labels have what the program was built from, empty where that is not known.", 1, "version", g.Release.Version, "commit", g.Release.Commit, "go", g.Release.Go)
 	kept := g.Entries.Stats()
-	gauge(ch, descEntries, float64(kept.Entries))
-	gauge(ch, descBytes, float64(kept.Bytes))
-	gauge(ch, descAliases, float64(kept.Aliases))
-	gauge(ch, descLacking, float64(kept.Lacking))
-	count(ch, descEvicted, kept.Evictions, g.Policy)
-	gauge(ch, descDirty, float64(kept.Dirty))
-	gauge(ch, descAge, kept.Unwritten.Seconds())
-	gauge(ch, descReadOnly, one(kept.Report.ReadOnly != nil))
-	gauge(ch, descFile, float64(kept.FileBytes))
-	gauge(ch, descDead, float64(kept.DeadBytes))
-	count(ch, descFaults, kept.Faults)
-	gauge(ch, descSkipped, float64(kept.Report.Skipped))
-	gauge(ch, descAside, one(kept.Report.Aside != ""))
+	p.Gauge("entries", "Entries in the store.", float64(kept.Entries))
+	p.Gauge("bytes", "Bytes that the entries take of the capacity.", float64(kept.Bytes))
+	p.Gauge("aliases", "Requests remembered to mean the same as a stored one.", float64(kept.Aliases))
+	p.Gauge("entries_without_vector", "Entries that are not found by meaning yet: their vectors of the present embedder are computed in the background.", float64(kept.Lacking))
+	p.Count("evictions_total", "Entries evicted for want of room, by the policy that chose them.", float64(kept.Evictions), "policy", g.Policy)
+	p.Gauge("store_dirty", "Changes that are not yet written to the file.", float64(kept.Dirty))
+	p.Gauge("store_unwritten_seconds", "Age of the oldest change that is not yet written to the file; 0 where there is none.", kept.Unwritten.Seconds())
+	p.Flag("store_read_only", "1 if the file could not be written when it was opened: nothing is written to it until a restart.", kept.Report.ReadOnly != nil)
+	p.Gauge("store_file_bytes", "Bytes of the store's file, 0 in memory.", float64(kept.FileBytes))
+	p.Gauge("store_dead_bytes", "Bytes of the store's file that hold no record. A purge overwrites them within a minute; when they are more than half of the file it becomes shorter.", float64(kept.DeadBytes))
+	p.Count("store_faults_total", "Faults of the store: writes to its file that failed, and mistakes of the policy.", float64(kept.Faults))
+	p.Gauge("store_skipped_records", "Damaged records that were skipped when the file was opened.", float64(kept.Report.Skipped))
+	p.Flag("store_set_aside", "1 if the file was damaged when it was opened: it was moved aside, and the cache started empty.", kept.Report.Aside != "")
 	if g.Reloads != nil {
 		last := g.Reloads()
-		gauge(ch, descRefused, one(last.Refused))
-		gauge(ch, descReloaded, float64(last.At.UnixMilli())/1000)
+		p.Flag("config_refused", "1 if the settings were read again and could not be used: those from before stay in force.", last.Refused)
+		p.Gauge("config_loaded_timestamp_seconds", "When the settings in force were read.", float64(last.At.UnixMilli())/1000)
 	}
 	if g.Lost != nil {
-		count(ch, descUnlogged, g.Lost())
+		p.Count("record_lost_total", "Requests that the request log lacks for want of a disk that takes them.", float64(g.Lost()))
 	}
 	if g.LogLost != nil {
-		count(ch, descLogLost, g.LogLost())
+		p.Count("log_lost_total", "Lines that the log lacks because what takes it was slow, full or closed: those of requests first.", float64(g.LogLost()))
 	}
 	if g.Shared != nil {
-		collectShared(g.Shared(), ch)
+		collectShared(g.Shared(), p)
 	}
-	collectPanel(kept.Panel, ch)
-	collectTopics(g.Topics.Stats(), ch)
+	collectPanel(kept.Panel, p)
+	collectTopics(g.Topics.Stats(), p)
 }
 
-func collectTopics(st topics.Stats, ch chan<- prometheus.Metric) {
-	gauge(ch, descTopics, float64(st.Topics))
+func collectTopics(st topics.Stats, p observe.Page) {
+	p.Gauge("topics", "Topics.", float64(st.Topics))
 	backends := map[string]int64{}
 	var rebuilds, panics, nodes, pending, tombstones int
 	var built time.Duration
@@ -119,32 +77,16 @@ func collectTopics(st topics.Stats, ch chan<- prometheus.Metric) {
 			recall = min(recall, scope.Index.Recall)
 		}
 	}
-	count(ch, descRebuilds, int64(rebuilds))
-	count(ch, descPanics, int64(panics))
-	gauge(ch, descNodes, float64(nodes))
-	gauge(ch, descPending, float64(pending))
-	gauge(ch, descDeadNode, float64(tombstones))
-	gauge(ch, descBuild, built.Seconds())
+	p.Count("index_rebuilds_total", "Graphs built, whether they were good enough to serve or not.", float64(int64(rebuilds)))
+	p.Count("index_faults_total", "Panics of a graph, each answered by a scan.", float64(int64(panics)))
+	p.Gauge("index_graph_nodes", "Anchors in graphs, whether these serve or not.", float64(nodes))
+	p.Gauge("index_graph_pending", "Anchors of scopes with a graph that wait to be inserted; searches scan them beside the graph.", float64(pending))
+	p.Gauge("index_graph_tombstones", "Nodes of anchors that have left; searches pass through them until a sweep removes them.", float64(tombstones))
+	p.Gauge("index_graph_build_seconds", "Time that one core took to insert the anchors of the present graphs.", built.Seconds())
 	if !math.IsInf(recall, 1) {
-		gauge(ch, descRecall, recall)
+		p.Gauge("index_recall", "Lowest recall that a graph has shown in its last self-check; absent before the first.", recall)
 	}
 	for backend, n := range backends {
-		gauge(ch, descBackend, float64(n), backend)
+		p.Gauge("index_scopes", "Scopes, by the index that serves their anchors; GET /admin/topics says why.", float64(n), "backend", backend)
 	}
-}
-
-func count(ch chan<- prometheus.Metric, d *prometheus.Desc, n int64, labels ...string) {
-	ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, float64(n), labels...)
-}
-
-func gauge(ch chan<- prometheus.Metric, d *prometheus.Desc, v float64, labels ...string) {
-	ch <- prometheus.MustNewConstMetric(d, prometheus.GaugeValue, v, labels...)
-}
-
-// one is 1 for true.
-func one(is bool) float64 {
-	if is {
-		return 1
-	}
-	return 0
 }

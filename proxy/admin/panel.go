@@ -5,9 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"reprise/policy"
+	"reprise/proxy/observe"
 	"reprise/store"
 )
 
@@ -63,18 +62,14 @@ func changeViews(changes []policy.Change) (all []changeView) {
 	return all
 }
 
-func collectPanel(p *policy.PanelStats, ch chan<- prometheus.Metric) {
-	if p == nil {
+func collectPanel(panel *policy.PanelStats, p observe.Page) {
+	if panel == nil {
 		return
 	}
-	for i, x := range p.Experts {
-		leads := 0.0
-		if i == p.Leader {
-			leads = 1
-		}
-		gauge(ch, descLeads, leads, x.Name)
-		gauge(ch, descRatio, x.HitRatio, x.Name)
+	for i, x := range panel.Experts {
+		p.Flag("policy_expert_leads", "1 for the expert that the cache follows, else 0, of a policy made of experts.", i == panel.Leader, "expert", x.Name)
+		p.Gauge("policy_expert_hit_ratio", "Share of the requests of which an expert alone would have had the answer, or of their tokens where these are the objective; where entries are sampled, of those in the sample.", x.HitRatio, "expert", x.Name)
 	}
-	count(ch, descChanges, p.Changed)
-	gauge(ch, descMemory, float64(p.Bytes))
+	p.Count("policy_leader_changes_total", "How often another expert began to lead, of a policy made of experts; GET /admin/policy says when and why.", float64(panel.Changed))
+	p.Gauge("policy_memory_bytes", "Estimate of the memory that the policy takes.", float64(panel.Bytes))
 }

@@ -5,9 +5,8 @@ import (
 	"net/http"
 	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-
 	"reprise/proxy/internal/apierror"
+	"reprise/proxy/observe"
 	"reprise/store"
 )
 
@@ -67,68 +66,36 @@ type SharedCounts struct {
 	Followed       int64 `json:"followed"`        // requests that waited for another member
 }
 
-var (
-	descUp          = describe("shared_up", "1 while the server of the shared store answers.")
-	descLoading     = describe("shared_loading", "1 while the entries of the others are loaded from the shared store.")
-	descLive        = describe("shared_live", "1 while the log of the shared store is followed; otherwise answers of others are not served, because a purge could have been missed.")
-	descBehind      = describe("shared_behind_seconds", "For how long this process may have missed something in the log.")
-	descLag         = describe("shared_lag_batches", "Batches of the log that are not applied yet.")
-	descMembers     = describe("shared_members", "Processes that share the store; one that was killed counts for five minutes.")
-	descKeeper      = describe("shared_keeper", "1 if this process decides evictions.")
-	descQueueEvents = describe("shared_queue_events", "Events that wait to be appended to the log.")
-	descQueueBytes  = describe("shared_queue_bytes", "Bytes of the events that wait to be appended to the log.")
-	descQueuePurges = describe("shared_queue_purges", "Purges that wait to be appended to the log.")
-	descDropped     = describe("shared_queue_dropped_total", "Events that were dropped because too many waited; a dropped insert left this process too.", "kind")
-	descFailures    = describe("shared_faults_total", "Calls of the shared store that failed.")
-	descNearHits    = describe("shared_near_hits_total", "Answers that were at hand and needed no call.")
-	descFetches     = describe("shared_fetches_total", "Calls of the shared store for an answer.")
-	descUnserved    = describe("shared_unserved_total", "Answers that were not served or not fetched: timeout, breaker (open), mark (a purge may have named them), silence (the log is not followed), foreign (not ours).", "reason")
-	descGaps        = describe("shared_gaps_total", "Gaps in the log, each followed by a load.")
-	descLoads       = describe("shared_loads_total", "Loads of all entries.")
-	descBatches     = describe("shared_batches_total", "Batches of this process: appended, or refused because a purge came between.", "result")
-	descRepeated    = describe("shared_purges_repeated_total", "Purges that the shared store had lost, or that another process had not finished, and that this process has sent again.")
-	descFollowed    = describe("shared_flights_followed_total", "Requests that waited for the flight of another process.")
-	descNear        = describe("shared_near_entries", "Answers in the near-cache.")
-	descNearBytes   = describe("shared_near_bytes", "Bytes of the answers in the near-cache.")
-)
-
-// describeShared lists the metrics of a shared store.
-func describeShared(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descUp, descLoading, descLive, descBehind, descLag, descMembers, descKeeper, descQueueEvents, descQueueBytes, descQueuePurges, descDropped,
-		descFailures, descNearHits, descFetches, descUnserved, descGaps, descLoads, descBatches, descRepeated, descFollowed, descNear, descNearBytes} {
-		ch <- d
-	}
-}
-
-func collectShared(s Shared, ch chan<- prometheus.Metric) {
-	gauge(ch, descUp, one(!s.Away))
-	gauge(ch, descLoading, one(s.Loading))
-	gauge(ch, descLive, one(s.Live))
-	gauge(ch, descBehind, s.Behind.Seconds())
-	gauge(ch, descLag, float64(s.Lag))
-	gauge(ch, descMembers, float64(len(s.Members)))
-	gauge(ch, descKeeper, one(s.Keeper))
-	gauge(ch, descQueueEvents, float64(s.Queue.Events))
-	gauge(ch, descQueueBytes, float64(s.Queue.Bytes))
-	gauge(ch, descQueuePurges, float64(s.Queue.Purges))
-	gauge(ch, descNear, float64(s.Near.Entries))
-	gauge(ch, descNearBytes, float64(s.Near.Bytes))
+func collectShared(s Shared, p observe.Page) {
+	p.Flag("shared_up", "1 while the server of the shared store answers.", !s.Away)
+	p.Flag("shared_loading", "1 while the entries of the others are loaded from the shared store.", s.Loading)
+	p.Flag("shared_live", "1 while the log of the shared store is followed; otherwise answers of others are not served, because a purge could have been missed.", s.Live)
+	p.Gauge("shared_behind_seconds", "For how long this process may have missed something in the log.", s.Behind.Seconds())
+	p.Gauge("shared_lag_batches", "Batches of the log that are not applied yet.", float64(s.Lag))
+	p.Gauge("shared_members", "Processes that share the store; one that was killed counts for five minutes.", float64(len(s.Members)))
+	p.Flag("shared_keeper", "1 if this process decides evictions.", s.Keeper)
+	p.Gauge("shared_queue_events", "Events that wait to be appended to the log.", float64(s.Queue.Events))
+	p.Gauge("shared_queue_bytes", "Bytes of the events that wait to be appended to the log.", float64(s.Queue.Bytes))
+	p.Gauge("shared_queue_purges", "Purges that wait to be appended to the log.", float64(s.Queue.Purges))
+	p.Gauge("shared_near_entries", "Answers in the near-cache.", float64(s.Near.Entries))
+	p.Gauge("shared_near_bytes", "Bytes of the answers in the near-cache.", float64(s.Near.Bytes))
 	n := s.Counts
-	count(ch, descFailures, n.Faults)
-	count(ch, descNearHits, n.Near)
-	count(ch, descFetches, n.Fetches)
-	count(ch, descGaps, n.Gaps)
-	count(ch, descLoads, n.Loads)
-	count(ch, descRepeated, n.Repeated)
-	count(ch, descFollowed, n.Followed)
+	p.Count("shared_faults_total", "Calls of the shared store that failed.", float64(n.Faults))
+	p.Count("shared_near_hits_total", "Answers that were at hand and needed no call.", float64(n.Near))
+	p.Count("shared_fetches_total", "Calls of the shared store for an answer.", float64(n.Fetches))
+	p.Count("shared_gaps_total", "Gaps in the log, each followed by a load.", float64(n.Gaps))
+	p.Count("shared_loads_total", "Loads of all entries.", float64(n.Loads))
+	p.Count("shared_purges_repeated_total", "Purges that the shared store had lost, or that another process had not finished, and that this process has sent again.", float64(n.Repeated))
+	p.Count("shared_flights_followed_total", "Requests that waited for the flight of another process.", float64(n.Followed))
 	for reason, times := range map[string]int64{"timeout": n.Timeouts, "breaker": n.Skipped, "mark": n.Mark, "silence": n.Silence, "foreign": n.Foreign} {
-		count(ch, descUnserved, times, reason)
+		p.Count("shared_unserved_total", "Answers that were not served or not fetched: timeout, breaker (open), mark (a purge may have named them), silence (the log is not followed), foreign (not ours).", float64(times), "reason", reason)
 	}
 	for kind, times := range map[string]int64{"insert": n.DroppedInserts, "hint": n.DroppedHints, "other": n.DroppedOther} {
-		count(ch, descDropped, times, kind)
+		p.Count("shared_queue_dropped_total", "Events that were dropped because too many waited; a dropped insert left this process too.", float64(times), "kind", kind)
 	}
-	count(ch, descBatches, n.Appended, "appended")
-	count(ch, descBatches, n.Refused, "refused")
+	for result, times := range map[string]int64{"appended": n.Appended, "refused": n.Refused} {
+		p.Count("shared_batches_total", "Batches of this process: appended, or refused because a purge came between.", float64(times), "result", result)
+	}
 }
 
 // State is one word for readyz, the admin API and the log: shared, away, loading or behind.

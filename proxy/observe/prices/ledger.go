@@ -251,46 +251,35 @@ func (l *Ledger) Report() Report {
 	return r
 }
 
-func describe(name, help string, labels ...string) *prometheus.Desc {
-	return prometheus.NewDesc("reprise_"+name, help, labels, nil)
-}
-
-var (
-	descSpent      = describe("tenant_tokens_spent_total", "Tokens of the upstreams' answers to requests of cached endpoints, by tenant (a digest) and model; of more than 100 of either, the rest is \"other\".", "tenant", "model", "kind")
-	descSaved      = describe("tenant_tokens_saved_total", "Tokens of stored answers that were served, and that no upstream had to read or make again.", "tenant", "model", "kind")
-	descSpentMoney = describe("tenant_cost_spent_total", "Estimate of what these answers cost, by the operator's prices.", "tenant", "model", "currency")
-	descSavedMoney = describe("tenant_cost_saved_total", "Estimate of what the stored answers would have cost again, with no input at the price of cached input.", "tenant", "model", "currency")
-	descUnpriced   = describe("unpriced_models", "Models without a price, where there are prices: their tokens are counted, and cost nothing.")
-	descUnreported = describe("answers_without_usage_total", "Answers of upstreams that do not say how many tokens they took: these are missing in what was spent.")
-)
-
-// Describe lists the metrics.
-func (l *Ledger) Describe(ch chan<- *prometheus.Desc) {
-	for _, d := range []*prometheus.Desc{descSpent, descSaved, descSpentMoney, descSavedMoney, descUnpriced, descUnreported} {
-		ch <- d
-	}
-}
+// Describe names no metric: which there are depends on the prices in force.
+func (l *Ledger) Describe(chan<- *prometheus.Desc) {}
 
 // Collect reads the metrics.
 func (l *Ledger) Collect(ch chan<- prometheus.Metric) {
-	count := func(d *prometheus.Desc, n float64, labels ...string) {
-		ch <- prometheus.MustNewConstMetric(d, prometheus.CounterValue, n, labels...)
-	}
-	r := l.Report()
+	p, r := observe.Page(ch), l.Report()
 	for _, a := range r.Accounts {
-		for d, t := range map[*prometheus.Desc]Tokens{descSpent: a.Spent.Tokens, descSaved: a.Saved.Tokens} {
-			count(d, float64(t.Input), a.Tenant, a.Model, "input")
-			count(d, float64(t.Output), a.Tenant, a.Model, "output")
+		of := []string{"tenant", a.Tenant, "model", a.Model}
+		spent := func(kind string, tokens int64) {
+			p.Count("tenant_tokens_spent_total", "Tokens of the upstreams' answers to requests of cached endpoints, by tenant (a digest) and model; of more than 100 of either, the rest is \"other\".",
+				float64(tokens), append(of, "kind", kind)...)
 		}
-		count(descSpent, float64(a.Spent.Tokens.Cached), a.Tenant, a.Model, "cached_input")
-		count(descSpent, float64(a.Spent.Tokens.Written), a.Tenant, a.Model, "cache_write")
+		saved := func(kind string, tokens int64) {
+			p.Count("tenant_tokens_saved_total", "Tokens of stored answers that were served, and that no upstream had to read or make again.", float64(tokens), append(of, "kind", kind)...)
+		}
+		spent("input", a.Spent.Tokens.Input)
+		spent("cached_input", a.Spent.Tokens.Cached)
+		spent("cache_write", a.Spent.Tokens.Written)
+		spent("output", a.Spent.Tokens.Output)
+		saved("input", a.Saved.Tokens.Input)
+		saved("output", a.Saved.Tokens.Output)
 		if r.Currency != "" {
-			count(descSpentMoney, a.Spent.Cost, a.Tenant, a.Model, r.Currency)
-			count(descSavedMoney, a.Saved.Cost, a.Tenant, a.Model, r.Currency)
+			of = append(of, "currency", r.Currency)
+			p.Count("tenant_cost_spent_total", "Estimate of what these answers cost, by the operator's prices.", a.Spent.Cost, of...)
+			p.Count("tenant_cost_saved_total", "Estimate of what the stored answers would have cost again, with no input at the price of cached input.", a.Saved.Cost, of...)
 		}
 	}
-	count(descUnreported, float64(r.Unreported))
+	p.Count("answers_without_usage_total", "Answers of upstreams that do not say how many tokens they took: these are missing in what was spent.", float64(r.Unreported))
 	if r.Currency != "" {
-		ch <- prometheus.MustNewConstMetric(descUnpriced, prometheus.GaugeValue, float64(r.Unpriced))
+		p.Gauge("unpriced_models", "Models without a price, where there are prices: their tokens are counted, and cost nothing.", float64(r.Unpriced))
 	}
 }
