@@ -2,7 +2,6 @@ package canon
 
 import (
 	"bytes"
-	"encoding/binary"
 	"fmt"
 	"strings"
 )
@@ -39,7 +38,7 @@ type defaultValue struct {
 	with string
 }
 
-// at is the value in its doc.
+// at returns the node of the value in its doc.
 func (v *defaultValue) at() uint32 { return v.doc.member(0, "") }
 
 // Nullable returns a row for each field that the documentation at url allows to be null, where null means the same as absence.
@@ -67,7 +66,7 @@ func NewDefaults(rows ...Default) *Defaults {
 				panic(fmt.Sprintf("the default %s of %s: %v", json, row.Field, err.finish()))
 			}
 			v := defaultValue{&s.doc, row.With}
-			if (byDefaults{&s.doc}).hasItems(v.at()) {
+			if s.hasItems(v.at()) {
 				panic(fmt.Sprintf("the default %s of %s is a list that is not empty", json, row.Field))
 			}
 			to.values = append(to.values, v)
@@ -101,7 +100,7 @@ func (t *Defaults) Rows() []Default {
 	return t.rows
 }
 
-// of is the place of a member of the body, nil where no row is for it or for what it contains.
+// of returns the place of a member of the body, nil where no row is for it or for what it contains.
 func (t *Defaults) of(name []byte) *place {
 	if t == nil {
 		return nil
@@ -109,7 +108,7 @@ func (t *Defaults) of(name []byte) *place {
 	return t.body.inside(name)
 }
 
-// inside is the place of a member, nil where no row is for it or for what it contains.
+// inside returns the place of a member, nil where no row is for it or for what it contains.
 func (at *place) inside(name []byte) *place {
 	if at == nil {
 		return nil
@@ -117,11 +116,8 @@ func (at *place) inside(name []byte) *place {
 	return at.members[string(name)]
 }
 
-// byDefaults reads values by a table of defaults.
-type byDefaults struct{ *doc }
-
 // isDefault reports whether value i, which is at a place, means the same as its absence.
-func (d byDefaults) isDefault(at *place, i uint32) bool {
+func (d *doc) isDefault(at *place, i uint32) bool {
 	if at == nil {
 		return false
 	}
@@ -134,11 +130,11 @@ func (d byDefaults) isDefault(at *place, i uint32) bool {
 	return false
 }
 
-func (d byDefaults) hasItems(i uint32) bool { return d.is(i, array) && d.nodes[i].end > 0 }
+func (d *doc) hasItems(i uint32) bool { return d.is(i, array) && d.nodes[i].end > 0 }
 
-// equal reports whether value i, which is at a place, is value j of another document. Members that mean the same as their absence do
-// not count. Of an array only its emptiness counts: no row has more. It reads little more of i than the other document has.
-func (d byDefaults) equal(at *place, i uint32, other *doc, j uint32) bool {
+// equal reports whether value i, which is at a place, is value j of another document, a value of a row. Members that mean the same as their
+// absence do not count. Arrays are equal where both are empty: no row has more. It reads little more of i than the other document has.
+func (d *doc) equal(at *place, i uint32, other *doc, j uint32) bool {
 	n, m := &d.nodes[i], &other.nodes[j]
 	if n.kind() != m.kind() {
 		return false
@@ -157,7 +153,7 @@ func (d byDefaults) equal(at *place, i uint32, other *doc, j uint32) bool {
 	return true
 }
 
-func (d byDefaults) equalMembers(at *place, i uint32, other *doc, j uint32) bool {
+func (d *doc) equalMembers(at *place, i uint32, other *doc, j uint32) bool {
 	rest := other.members(j)
 	for _, name := range d.members(i) {
 		inner := at.inside(d.text(name))
@@ -170,37 +166,4 @@ func (d byDefaults) equalMembers(at *place, i uint32, other *doc, j uint32) bool
 		rest = rest[1:]
 	}
 	return len(rest) == 0
-}
-
-// append is appendValue without the members that mean the same as their absence.
-func (d byDefaults) append(dst []byte, at *place, i uint32) []byte {
-	n := &d.nodes[i]
-	switch {
-	case at == nil:
-	case n.kind() == array && at.items != nil:
-		dst = binary.AppendUvarint(append(d.spill.take(dst), tagArray), uint64(n.end))
-		for j := i + 1; j < n.next(); j = d.nodes[j].next() {
-			dst = d.append(dst, at.items, j)
-		}
-		return dst
-	case n.kind() == object && at.members != nil:
-		return d.appendMembers(dst, at, i)
-	}
-	return d.appendValue(dst, i)
-}
-
-func (d byDefaults) appendMembers(dst []byte, at *place, i uint32) []byte {
-	count := d.nodes[i].end
-	for _, name := range d.members(i) {
-		if d.isDefault(at.inside(d.text(name)), name+1) {
-			count--
-		}
-	}
-	dst = binary.AppendUvarint(append(d.spill.take(dst), tagObject), uint64(count))
-	for _, name := range d.members(i) {
-		if inner := at.inside(d.text(name)); !d.isDefault(inner, name+1) {
-			dst = d.append(appendText(dst, d.text(name)), inner, name+1)
-		}
-	}
-	return dst
 }

@@ -57,7 +57,11 @@ func appendText[T string | []byte](dst []byte, s T) []byte {
 	return append(dst, s...)
 }
 
-func (d *doc) appendValue(dst []byte, i uint32) []byte {
+// appendValue appends the canonical form of value i.
+func (d *doc) appendValue(dst []byte, i uint32) []byte { return d.appendAt(dst, nil, i) }
+
+// appendAt appends value i, which is at a place in the table of defaults, without the members that mean the same as their absence.
+func (d *doc) appendAt(dst []byte, at *place, i uint32) []byte {
 	dst = d.spill.take(dst)
 	n := &d.nodes[i]
 	switch n.kind() {
@@ -72,19 +76,39 @@ func (d *doc) appendValue(dst []byte, i uint32) []byte {
 	case linked:
 		return binary.AppendUvarint(append(dst, tagLink), uint64(n.aux))
 	case array:
+		var items *place
+		if at != nil {
+			items = at.items
+		}
 		dst = binary.AppendUvarint(append(dst, tagArray), uint64(n.end))
 		for j := i + 1; j < n.next(); j = d.nodes[j].next() {
-			dst = d.appendValue(dst, j)
+			dst = d.appendAt(dst, items, j)
 		}
 		return dst
 	case object:
-		dst = binary.AppendUvarint(append(dst, tagObject), uint64(n.end))
-		for _, m := range d.members(i) {
-			dst = d.appendMember(dst, m)
-		}
-		return dst
+		return d.appendObject(dst, at, i)
 	}
 	return append(dst, tagNull)
+}
+
+func (d *doc) appendObject(dst []byte, at *place, i uint32) []byte {
+	names := d.members(i)
+	count := len(names)
+	if at != nil {
+		for _, name := range names {
+			if d.isDefault(at.inside(d.text(name)), name+1) {
+				count--
+			}
+		}
+	}
+	dst = binary.AppendUvarint(append(dst, tagObject), uint64(count))
+	for _, name := range names {
+		inner := at.inside(d.text(name))
+		if !d.isDefault(inner, name+1) {
+			dst = d.appendAt(appendText(dst, d.text(name)), inner, name+1)
+		}
+	}
+	return dst
 }
 
 // appendString keeps the hash of a long text in the arena: a picture in the last ask is encoded twice, as a part of the
@@ -102,6 +126,7 @@ func (d *doc) appendString(dst []byte, i uint32) []byte {
 	return append(append(dst, tagLong), d.arena[n.aux-sha256.Size:n.aux]...)
 }
 
+// appendMember appends a member by the node of its name.
 func (d *doc) appendMember(dst []byte, name uint32) []byte {
 	return d.appendValue(appendText(dst, d.text(name)), name+1)
 }
@@ -140,7 +165,7 @@ func appendSignificant(dst []byte, start int, ds []byte) []byte {
 	return append(dst, ds...)
 }
 
-// chain hashes a link of the chain of turns.
+// chain returns the hash of the next link in the chain of turns.
 func chain(tag byte, a, b Hash) Hash {
 	var in [1 + 2*sha256.Size]byte
 	in[0] = tag
@@ -187,7 +212,7 @@ func (s *spill) take(dst []byte) []byte {
 	return dst[:0]
 }
 
-// sum is the hash of what was taken and rest.
+// sum returns the hash of what was taken and rest.
 func (s *spill) sum(rest []byte) Hash {
 	if !s.open {
 		return sha256.Sum256(rest)

@@ -43,25 +43,18 @@ const (
 )
 
 // under puts the name of a member in front of the path.
-func (e *Error) under(name []byte) *Error {
-	join := "."
-	if e.Param == "" || e.Param[0] == '[' {
-		join = ""
-	}
-	return e.prefix(label(name) + join)
-}
+func (e *Error) under(name []byte) *Error { return e.prefix(label(name)) }
 
 // at puts the index of an array in front of the path.
-func (e *Error) at(index int) *Error {
-	join := "."
-	if e.Param == "" || e.Param[0] == '[' {
-		join = ""
-	}
-	return e.prefix("[" + strconv.Itoa(index) + "]" + join)
-}
+func (e *Error) at(index int) *Error { return e.prefix("[" + strconv.Itoa(index) + "]") }
 
 func (e *Error) prefix(s string) *Error {
+	if e.Param == "" || e.Param[0] != '[' {
+		s += "."
+	}
 	switch {
+	case e.Param == "":
+		e.Param = strings.TrimSuffix(s, ".")
 	case strings.HasPrefix(e.Param, "…"):
 	case len(s)+len(e.Param) > maxPath:
 		e.Param = "…" + e.Param
@@ -71,6 +64,7 @@ func (e *Error) prefix(s string) *Error {
 	return e
 }
 
+// finish completes the message with the path and the offset.
 func (e *Error) finish() *Error {
 	if e.Param != "" {
 		e.Message = e.Param + ": " + e.Message

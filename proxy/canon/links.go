@@ -92,10 +92,10 @@ func (l *links) add(word []byte) (i uint32, known bool) {
 // numberLinks gives numbers to the ids of a conversation that may have them.
 func (l *list) numberLinks(convo uint32) {
 	places := l.Reader.rules.Links
-	if len(places) == 0 || !l.ids || !l.is(convo, array) {
+	if len(places) == 0 || !l.ids {
 		return
 	}
-	for i := convo + 1; i < l.nodes[convo].next(); i = l.nodes[i].next() {
+	for i := range l.elements(convo) {
 		for p := range places {
 			l.findLinks(&places[p], i)
 		}
@@ -131,11 +131,7 @@ func (l *list) findLinks(at *Link, element uint32) {
 		l.findLink(at, element, element)
 		return
 	}
-	of := l.member(element, at.In)
-	if !l.is(of, array) {
-		return
-	}
-	for i := of + 1; i < l.nodes[of].next(); i = l.nodes[i].next() {
+	for i := range l.elements(l.member(element, at.In)) {
 		l.findLink(at, element, i)
 	}
 }

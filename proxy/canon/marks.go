@@ -1,6 +1,9 @@
 package canon
 
-import "bytes"
+import (
+	"bytes"
+	"slices"
+)
 
 // dropMarks takes [Rules.Mark] out of the body, wherever it may stand: a member of the body, of a tool, of a block of the system prompt or
 // of a message's content, and of the blocks inside such a block.
@@ -15,19 +18,14 @@ func dropMarks(p *Reader) {
 	for _, name := range p.rules.System {
 		dropMarksOf(p, p.member(0, name))
 	}
-	if messages := p.member(0, p.rules.Field); p.is(messages, array) {
-		for i := messages + 1; i < p.nodes[messages].next(); i = p.nodes[i].next() {
-			dropMarksOf(p, p.member(i, "content"))
-		}
+	for i := range p.elements(p.member(0, p.rules.Field)) {
+		dropMarksOf(p, p.member(i, "content"))
 	}
 }
 
 // dropMarksOf takes the marks out of a list of blocks.
 func dropMarksOf(p *Reader, blocks uint32) {
-	if !p.is(blocks, array) {
-		return
-	}
-	for i := blocks + 1; i < p.nodes[blocks].next(); i = p.nodes[i].next() {
+	for i := range p.elements(blocks) {
 		dropMark(&p.doc, i, p.rules.Mark)
 		dropMarksOf(p, p.member(i, "content"))
 	}
@@ -39,11 +37,7 @@ func dropMark(d *doc, i uint32, name string) {
 		return
 	}
 	names := d.members(i)
-	for at, m := range names {
-		if string(d.text(m)) == name {
-			copy(names[at:], names[at+1:])
-			d.nodes[i].end--
-			return
-		}
-	}
+	at := slices.IndexFunc(names, func(m uint32) bool { return string(d.text(m)) == name })
+	copy(names[at:], names[at+1:])
+	d.nodes[i].end--
 }

@@ -168,7 +168,7 @@ func appendSystem(p *Reader, dst []byte, i uint32) []byte {
 		return appendMasked(p, dst, i)
 	case p.is(i, array):
 		dst = binary.AppendUvarint(append(p.spill.take(dst), tagArray), uint64(p.nodes[i].end))
-		for j := i + 1; j < p.nodes[i].next(); j = p.nodes[j].next() {
+		for j := range p.elements(i) {
 			dst = appendPart(p, dst, j)
 		}
 		return dst

@@ -47,15 +47,15 @@ func (p *Reader) readMembers() *Error {
 
 // appendField appends a member of the body to buf, unless its value means the same as its absence.
 func appendField(p *Reader, name uint32) {
-	d, at := byDefaults{&p.doc}, p.rules.Defaults.of(p.text(name))
-	if d.isDefault(at, name+1) {
+	at := p.rules.Defaults.of(p.text(name))
+	if p.isDefault(at, name+1) {
 		return
 	}
 	start := len(p.buf)
 	if p.buf = appendText(p.buf, p.text(name)); p.masks != nil && slices.Contains(p.rules.System, string(p.text(name))) {
 		p.buf = appendSystem(p, p.buf, name+1)
 	} else {
-		p.buf = d.append(p.buf, at, name+1)
+		p.buf = p.appendAt(p.buf, at, name+1)
 	}
 	p.mark(start, uint32(p.offset(name)))
 }

@@ -47,6 +47,21 @@ func CommonNames() Names {
 	)
 }
 
+// Strict returns nil where every JSON reader reads a document, one object, in the same way: it passes the strict pass of Parse,
+// and no name in a place of fixed shape differs from a known one in letter case alone. Otherwise the error is an *Error.
+func Strict(document []byte, known Names) error {
+	p := readers.Get().(*Reader)
+	defer p.release()
+	err := p.scan(document)
+	if err == nil {
+		err = p.checkNames(known, 0)
+	}
+	if err != nil {
+		return err.finish()
+	}
+	return nil
+}
+
 // checkNames refuses names below i that a reader which folds letter case would take for a known one.
 func (d *doc) checkNames(known Names, i uint32) *Error {
 	if !d.odd {
@@ -55,7 +70,7 @@ func (d *doc) checkNames(known Names, i uint32) *Error {
 	switch d.nodes[i].kind() {
 	case array:
 		index := 0
-		for j := i + 1; j < d.nodes[i].next(); j = d.nodes[j].next() {
+		for j := range d.elements(i) {
 			if err := d.checkNames(known, j); err != nil {
 				return err.at(index)
 			}

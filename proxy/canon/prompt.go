@@ -129,7 +129,7 @@ func (a *ask) message(i uint32) {
 // parts marks where text stands between other parts, and closes what it opens: a part is never taken for a member.
 func (a *ask) parts(content uint32) {
 	a.buf = append(a.buf, tagArray)
-	for i := content + 1; i < a.nodes[content].next(); i = a.nodes[i].next() {
+	for i := range a.elements(content) {
 		t := a.partText(i)
 		if t == 0 {
 			a.buf, a.extra, a.media = a.appendValue(a.buf, i), true, true

@@ -68,10 +68,7 @@ func (d *doc) isOne(v uint32) bool {
 }
 
 func (d *doc) anyItem(v uint32, is func(uint32) bool) bool {
-	if !d.is(v, array) {
-		return false
-	}
-	for i := v + 1; i < d.nodes[v].next(); i = d.nodes[i].next() {
+	for i := range d.elements(v) {
 		if is(i) {
 			return true
 		}

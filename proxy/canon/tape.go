@@ -1,5 +1,7 @@
 package canon
 
+import "iter"
+
 type kind uint8
 
 const (
@@ -51,7 +53,7 @@ type doc struct {
 	ids   bool // some name ends in "id"
 }
 
-// text is the decoded bytes of a string, or the raw ones of another scalar. They are valid until the next scan.
+// text returns the decoded bytes of a string, or the raw ones of another scalar. They are valid until the next scan.
 func (d *doc) text(i uint32) []byte {
 	n := &d.nodes[i]
 	if n.escaped() {
@@ -60,7 +62,7 @@ func (d *doc) text(i uint32) []byte {
 	return d.body[n.start:n.end]
 }
 
-// offset is where a value begins in the body.
+// offset returns where a value begins in the body.
 func (d *doc) offset(i uint32) int {
 	n := &d.nodes[i]
 	switch {
@@ -72,13 +74,27 @@ func (d *doc) offset(i uint32) int {
 	return int(n.start)
 }
 
-// members are the names of an object, sorted; the value of a name is the node after it.
+// members returns the names of an object, sorted; the value of a name is the node after it.
 func (d *doc) members(i uint32) []uint32 {
 	n := &d.nodes[i]
 	return d.order[n.aux : n.aux+n.end]
 }
 
-// member is the value of an object's member, 0 when it is absent or i is no object.
+// elements yields the elements of an array; other values have none.
+func (d *doc) elements(i uint32) iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		if !d.is(i, array) {
+			return
+		}
+		for j := i + 1; j < d.nodes[i].next(); j = d.nodes[j].next() {
+			if !yield(j) {
+				return
+			}
+		}
+	}
+}
+
+// member returns the value of an object's member, 0 when it is absent or i is no object.
 func (d *doc) member(i uint32, name string) uint32 {
 	if d.nodes[i].kind() != object {
 		return 0

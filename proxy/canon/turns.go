@@ -32,19 +32,19 @@ func (p *Reader) Messages(messages Value, rules Messages) *Error {
 	p.openSegments(messages.Len())
 	w := walk{list: list{p, rules}}
 	w.numberLinks(messages.i)
-	if err := w.elements(messages.i); err != nil {
+	if err := w.read(messages.i); err != nil {
 		return err.under([]byte(p.rules.Field))
 	}
 	w.finish()
 	return nil
 }
 
-func (w *walk) elements(messages uint32) *Error {
-	if !w.is(messages, array) {
-		return nil
-	}
-	index, end := 0, w.end(messages, 0, w.spaceBefore(len(w.body)))
-	for i := messages + 1; i < w.nodes[messages].next(); i = w.nodes[i].next() {
+func (w *walk) read(messages uint32) *Error {
+	index, end := 0, 0
+	for i := range w.elements(messages) {
+		if index == 0 {
+			end = w.end(messages, 0, w.spaceBefore(len(w.body)))
+		}
 		if !w.is(i, object) {
 			return refuse(CodeType, w.offset(i), "must be an object").at(index)
 		}

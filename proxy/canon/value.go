@@ -41,13 +41,13 @@ func (v Value) First() Value {
 	return Value{v.d, v.i + 1}
 }
 
-// Elements are the elements of an array; other values have none.
+// Elements yields the elements of an array; other values have none.
 func (v Value) Elements() iter.Seq[Value] {
 	return func(yield func(Value) bool) {
-		if !v.IsArray() {
+		if v.i == 0 {
 			return
 		}
-		for i := v.i + 1; i < v.d.nodes[v.i].next(); i = v.d.nodes[i].next() {
+		for i := range v.d.elements(v.i) {
 			if !yield(Value{v.d, i}) {
 				return
 			}
