@@ -45,14 +45,15 @@ func unlimited() *budget.Lease {
 // TestReadAllIsCharged: a body is charged as its buffer grows, and one for which there is no room is refused before the buffer is
 // made.
 func TestReadAllIsCharged(t *testing.T) {
+	const smallBody = 32 << 10 // charged for every request
 	b := budget.New(8<<20, func() int64 { return 0 })
 	for _, c := range []struct {
 		size, charged int64
 		refused       bool
 	}{
-		{100, budget.Small, false},
-		{firstBuffer, budget.Small, false},
-		{1 << 20, budget.Small + 1<<20 + 1, false},
+		{100, smallBody, false},
+		{firstBuffer, smallBody, false},
+		{1 << 20, smallBody + 1<<20 + 1, false},
 		{7 << 20, 0, true},
 	} {
 		mem, _ := b.Lease(0)

@@ -11,7 +11,7 @@ import (
 
 	"reprise/policy"
 	"reprise/proxy/cache"
-	"reprise/proxy/internal/admintoken"
+	"reprise/proxy/gate"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/observe/learn"
 	"reprise/proxy/rules"
@@ -107,7 +107,7 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
-	x := s.newRequest(as, body, reading{tenant: identity.Tenant, Request: parsed, rule: rule, set: set}, family, d, mem).explain(admintoken.Given(r, s.live.Load().adminToken))
+	x := s.newRequest(as, body, reading{tenant: identity.Tenant, Request: parsed, rule: rule, set: set}, family, d, mem).explain(gate.HasToken(r, s.live.Load().adminToken))
 	x.Note, x.Headers = note, s.ids.explain(as.Header, &c)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
@@ -128,7 +128,7 @@ const noteAnonymous = "No credential of a client was given, so these are the ans
 // it names.
 func (s *Server) explained(r *http.Request) (as *http.Request, tenant string, err error) {
 	given, token := r.URL.Query(), s.live.Load().adminToken
-	admin := admintoken.Given(r, token)
+	admin := gate.HasToken(r, token)
 	tenant = given.Get("tenant")
 	switch {
 	case !admin && !s.opts.Explain && token == "":
@@ -143,7 +143,7 @@ func (s *Server) explained(r *http.Request) (as *http.Request, tenant string, er
 		return nil, "", apierror.BadRequest("invalid_parameter", "tenant is "+apierror.Quote(tenant)+"; allowed is a tenant as GET /admin/entries shows it.")
 	}
 	as = r.Clone(r.Context())
-	admintoken.Remove(as.Header, token)
+	gate.RemoveToken(as.Header, token)
 	as.URL.Path, as.URL.RawPath, as.URL.RawQuery = given.Get("endpoint"), "", withoutParameters(r.URL.RawQuery, "tenant", "endpoint")
 	if as.URL.Path == "" {
 		as.URL.Path = "/v1/chat/completions"

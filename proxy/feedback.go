@@ -11,7 +11,7 @@ import (
 	"reprise/policy"
 	"reprise/proxy/cache"
 	"reprise/proxy/canon"
-	"reprise/proxy/internal/admintoken"
+	"reprise/proxy/gate"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/clientio"
 	"reprise/store"
@@ -36,7 +36,7 @@ func feedback(s *Server, w http.ResponseWriter, r *http.Request) (Result, error)
 		return Refused, err
 	}
 	of, from := func(*store.Labels) bool { return true }, evidence.Operator
-	if !admintoken.Given(r, s.live.Load().adminToken) {
+	if !gate.HasToken(r, s.live.Load().adminToken) {
 		tenant := s.ids.tenant(r.Header)
 		of, from = func(l *store.Labels) bool { return l != nil && l.Tenant == tenant }, evidence.Feedback
 	}

@@ -14,7 +14,6 @@ import (
 	"reprise/proxy/answer"
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
-	"reprise/proxy/internal/budget"
 	"reprise/proxy/observe"
 	"reprise/proxy/observe/learn"
 	"reprise/proxy/observe/review"
@@ -31,7 +30,7 @@ func LearningOf(s *Server) *learn.Learner { return s.learner }
 
 // newLearner returns the learner of a server that has its budget and its faults.
 func newLearner(s *Server) *learn.Learner {
-	account := s.budget.Account(budget.Recordings)
+	account := s.budget.Account()
 	l := learn.New(learn.Options{
 		Compare: reuse.SameAnswer, Rates: func() *evidence.Rates { return s.cache.Rates() }, Guard: s.faults.guard, Prompts: s.opts.LogPrompts, Now: s.opts.Now,
 		Ask: func(ctx context.Context, model string, messages [2]learn.Message) (string, error) {

@@ -9,7 +9,6 @@ import (
 	"reprise/policy"
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/apierror"
-	"reprise/proxy/internal/budget"
 	"reprise/store"
 )
 
@@ -60,7 +59,7 @@ func CopyOf(ctx context.Context, s *Server, id policy.ID) (putBack func(context.
 	if err != nil || !ok {
 		return nil, nil, ok, err
 	}
-	account, size := s.budget.Account(budget.Recordings), kept.Bytes()
+	account, size := s.budget.Account(), kept.Bytes()
 	if !account.Reserve(size) {
 		cache.Discard(s.cache, kept)
 		return nil, nil, true, errNoMemory

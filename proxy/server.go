@@ -35,7 +35,7 @@ import (
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
 	"reprise/proxy/continuation"
-	"reprise/proxy/internal/admintoken"
+	"reprise/proxy/gate"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
@@ -145,7 +145,7 @@ func (s *Server) Handler() http.Handler {
 		if err := checkConnection(r.Header); err != nil {
 			return Refused, err
 		}
-		if isOwn(r.URL.Path) && admintoken.Given(r, s.live.Load().adminToken) {
+		if isOwn(r.URL.Path) && gate.HasToken(r, s.live.Load().adminToken) {
 			return Refused, errNotForwarded // the token is not for the upstream
 		}
 		if posts[sentPath(r.URL)] != nil && isOwn(r.URL.Path) && r.Method != http.MethodOptions {
@@ -227,7 +227,7 @@ func (s *Server) answering(h func(*visit, http.ResponseWriter, *http.Request) (R
 func (s *Server) admit(v *visit, w http.ResponseWriter, r *http.Request, h func(*visit, http.ResponseWriter, *http.Request) (Result, error)) (Result, error) {
 	now := s.live.Load()
 	check := now.gate.Check
-	if (r.URL.Path == explainPath || r.URL.Path == feedbackPath) && admintoken.Given(r, now.adminToken) {
+	if (r.URL.Path == explainPath || r.URL.Path == feedbackPath) && gate.HasToken(r, now.adminToken) {
 		check = now.gate.CheckAdmin
 	}
 	if err := check(w, r); err != nil {

@@ -23,13 +23,13 @@ type Socket string
 // The types, each with the one that it talks to.
 const (
 	Sub    Socket = "SUB"
-	Pub    Socket = "PUB"
+	pub    Socket = "PUB"
 	Dealer Socket = "DEALER"
-	Router Socket = "ROUTER"
+	router Socket = "ROUTER"
 )
 
 // peers are the types that may be at the other end.
-var peers = map[Socket][]Socket{Sub: {Pub, "XPUB"}, Pub: {Sub, "XSUB"}, Dealer: {Router, "REP", Dealer}, Router: {Dealer, "REQ", Router}}
+var peers = map[Socket][]Socket{Sub: {pub, "XPUB"}, pub: {Sub, "XSUB"}, Dealer: {router, "REP", Dealer}, router: {Dealer, "REQ", router}}
 
 // Bounds of what a peer may send. An engine's batch of events has some bytes for each token.
 const (

@@ -30,7 +30,7 @@ const queued = 1000
 // Publish returns a publisher for the connections of l, which it closes.
 func Publish(l net.Listener) *Publisher {
 	p := &Publisher{l: l, subs: map[*Conn]*subscriber{}}
-	serve(l, Pub, &p.wg, p.subscribed)
+	serve(l, pub, &p.wg, p.subscribed)
 	return p
 }
 
@@ -150,7 +150,7 @@ type Answerer struct {
 // connection. send sends one message of the reply.
 func Answer(l net.Listener, answer func(request [][]byte, send func(parts ...[]byte) error)) *Answerer {
 	a := &Answerer{l: l, conns: map[*Conn]bool{}}
-	serve(l, Router, &a.wg, func(c *Conn) {
+	serve(l, router, &a.wg, func(c *Conn) {
 		a.mu.Lock()
 		if a.conns == nil {
 			a.mu.Unlock()

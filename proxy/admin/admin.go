@@ -21,10 +21,9 @@ import (
 
 	"reprise/policy"
 	"reprise/proxy/admin/page"
-	"reprise/proxy/internal/admintoken"
+	"reprise/proxy/gate"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/clientio"
-	"reprise/proxy/internal/origin"
 	"reprise/proxy/observe/watch"
 	"reprise/store"
 	"reprise/topics"
@@ -178,7 +177,7 @@ func Starting() http.Handler {
 
 type admin struct {
 	Options
-	trusted origin.Names
+	trusted gate.Names
 }
 
 // sameOrigin refuses what the web page of another site can make a browser send, other than reads, whose answers such a page does not
@@ -271,10 +270,10 @@ func (a *admin) guard(next http.Handler) http.Handler {
 			apierror.Write(w, errForeign)
 			return
 		}
-		if a.Token != "" && !admintoken.Given(r, a.Token) {
+		if a.Token != "" && !gate.HasToken(r, a.Token) {
 			w.Header().Set("WWW-Authenticate", "Bearer")
 			message := "The admin API needs the header Authorization: Bearer and the admin token (REPRISE_ADMIN_TOKEN)."
-			if admintoken.Tried(r) {
+			if gate.TriesToken(r) {
 				message = "The token that was given is not the admin token. Give the one in REPRISE_ADMIN_TOKEN of the proxy, in the header Authorization: Bearer."
 			}
 			apierror.Write(w, &apierror.Error{Status: http.StatusUnauthorized, Type: apierror.TypeInvalidRequest, Code: "admin_token", Message: message})

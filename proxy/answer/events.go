@@ -5,11 +5,11 @@ import (
 	"errors"
 )
 
-// DefaultMaxEvent bounds one event of a stream that is read while it comes, in bytes: so much is held of each.
-const DefaultMaxEvent = 2 << 20
+// defaultMaxEvent bounds one event of a stream that is read while it comes, in bytes: so much is held of each.
+const defaultMaxEvent = 2 << 20
 
-// ErrEventTooLarge: an event is larger than the reader's bound.
-var ErrEventTooLarge = errors.New("event of a stream is too large")
+// errEventTooLarge: an event is larger than the reader's bound.
+var errEventTooLarge = errors.New("event of a stream is too large")
 
 // Event is one block of an event stream, up to and including the empty line that ends it.
 type Event struct {
@@ -31,7 +31,7 @@ func (ev Event) IsDone() bool { return string(bytes.TrimSpace(ev.Data)) == "[DON
 // byte order mark may come first, comments and unknown fields are skipped, id and retry have no meaning here. The bytes
 // after the last empty line are not an event, however complete they look.
 //
-// The zero value is ready and bounds an event to [DefaultMaxEvent]. Next returns events that alias what was fed, or the
+// The zero value is ready and bounds an event to [defaultMaxEvent]. Next returns events that alias what was fed, or the
 // reader's buffer: they are valid until the next Feed.
 type Events struct {
 	max   int
@@ -107,12 +107,12 @@ func (e *Events) Next() (Event, bool) {
 		e.field(line, at-e.start)
 	}
 	if len(e.buf)-e.start > e.limit() {
-		e.err = ErrEventTooLarge
+		e.err = errEventTooLarge
 	}
 	return Event{}, false
 }
 
-// Err is ErrEventTooLarge once an event was too large, nil before. A failed reader yields no more events.
+// Err is errEventTooLarge once an event was too large, nil before. A failed reader yields no more events.
 func (e *Events) Err() error { return e.err }
 
 // Rest returns the bytes after the last block that Next returned.
@@ -122,7 +122,7 @@ func (e *Events) limit() int {
 	if e.max > 0 {
 		return e.max
 	}
-	return DefaultMaxEvent
+	return defaultMaxEvent
 }
 
 // endLine finds the end of the current line and moves pos behind its terminator; false when more bytes are needed.
@@ -226,7 +226,7 @@ func (e *Events) addData(value []byte, at int) {
 func (e *Events) dispatchLine(at, end int) (Event, bool) {
 	ev := Event{Raw: e.buf[e.start:e.line], at: -1}
 	if len(ev.Raw) > e.limit() {
-		e.err = ErrEventTooLarge
+		e.err = errEventTooLarge
 		return Event{}, false
 	}
 	if end > at {
@@ -239,7 +239,7 @@ func (e *Events) dispatchLine(at, end int) (Event, bool) {
 func (e *Events) dispatch() (Event, bool) {
 	ev := Event{Name: e.name, Raw: e.buf[e.start:e.line], at: -1}
 	if len(ev.Raw) > e.limit() {
-		e.err = ErrEventTooLarge
+		e.err = errEventTooLarge
 		return Event{}, false
 	}
 	switch e.count {

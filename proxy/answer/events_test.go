@@ -140,7 +140,7 @@ func TestLargeEvent(t *testing.T) {
 				seen++
 			}
 		}
-		if es.Err() != ErrEventTooLarge || seen != 1 {
+		if es.Err() != errEventTooLarge || seen != 1 {
 			t.Errorf("pieces of %d: %d events, error %v", n, seen, es.Err())
 		}
 	}

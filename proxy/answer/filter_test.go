@@ -12,7 +12,7 @@ func TestUsageFilterPasses(t *testing.T) {
 		{"a cut event", "data: {\"choices\":[],\"usage\":{}"},
 		{"what is not JSON", "data: \"usage\" oops\n\n"},
 		{"text about usage", "data: {\"choices\":[{\"delta\":{\"content\":\"\\\"usage\\\":null\"}}]}\n\n"},
-		{"an event too large", "data: " + strings.Repeat(" ", answer.DefaultMaxEvent) + "{\"usage\":null}\n\ndata: {\"usage\":null}\n\n"},
+		{"an event too large", "data: " + strings.Repeat(" ", 2<<20) + "{\"usage\":null}\n\ndata: {\"usage\":null}\n\n"},
 		{"keep-alives", ": a\n\n: b\r\n\r\n"},
 	} {
 		f := answer.UsageFilter{Streams: chat.Streams}

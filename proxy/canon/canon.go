@@ -67,7 +67,7 @@ type Request struct {
 	// stored, background, previous-response, conversation, server-state, live-tools, encrypted-reasoning, unknown-field, empty-prompt.
 	Uncacheable string
 	// ExactOnly is empty or the reason why it is matched by Key alone: tool-result, prefill, role (the last message is
-	// not a user's), media (no text), no-prompt, long-prompt (over MaxPrompt), batch, tokens, embeddings.
+	// not a user's), media (no text), no-prompt, long-prompt (over maxPrompt), batch, tokens, embeddings.
 	ExactOnly string
 	// Ignored names what was taken out of key and scope by [Ignore], in the order of the body: members, then named groups.
 	Ignored []string

@@ -10,21 +10,21 @@ import (
 
 // The codes of an Error.
 const (
-	CodeJSON      = "invalid_json"        // not the grammar of RFC 8259
-	CodeUnicode   = "invalid_unicode"     // bad UTF-8 or half a surrogate pair
-	CodeDuplicate = "duplicate_name"      // a name twice in one object
-	CodeCase      = "ambiguous_name"      // a name that is a known field except for its letter case
-	CodeDepth     = "nested_too_deep"     // more than MaxDepth levels
-	CodeRange     = "number_out_of_range" // beyond a 64-bit float
-	CodeMissing   = "missing_field"       // a required field is absent
-	CodeType      = "invalid_type"        // a field of another type than the API's
-	CodeSize      = "too_large"           // more values or messages, or a longer name, than allowed
+	codeJSON      = "invalid_json"        // not the grammar of RFC 8259
+	codeUnicode   = "invalid_unicode"     // bad UTF-8 or half a surrogate pair
+	codeDuplicate = "duplicate_name"      // a name twice in one object
+	codeCase      = "ambiguous_name"      // a name that is a known field except for its letter case
+	codeDepth     = "nested_too_deep"     // more than maxDepth levels
+	codeRange     = "number_out_of_range" // beyond a 64-bit float
+	codeMissing   = "missing_field"       // a required field is absent
+	codeType      = "invalid_type"        // a field of another type than the API's
+	codeSize      = "too_large"           // more values or messages, or a longer name, than allowed
 )
 
 // Error is the refusal of a body. Message quotes at most 40 bytes of the body, all of them in the path.
 type Error struct {
 	Status  int    // always 400
-	Code    string // one of the Code constants
+	Code    string // one of the codes above
 	Param   string // JSON path of the place, e.g. messages[2].role; its head cut where long; "" for the whole body
 	Offset  int    // byte offset of the place in the body
 	Message string // what, where and what is allowed

@@ -7,6 +7,14 @@ import (
 	"strconv"
 )
 
+// The codes of errors and the limits, for tests.
+const (
+	CodeJSON, CodeUnicode, CodeDuplicate, CodeCase = codeJSON, codeUnicode, codeDuplicate, codeCase
+	CodeDepth, CodeRange, CodeMissing, CodeType    = codeDepth, codeRange, codeMissing, codeType
+
+	MaxIgnored, MaxMessages, MaxPrompt, MaxValues = maxIgnored, maxMessages, maxPrompt, maxValues
+)
+
 // IsOdd and Fold are how names in odd letter case are found.
 var (
 	IsOdd = isOdd

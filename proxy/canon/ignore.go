@@ -31,7 +31,7 @@ const (
 	maxIgnoredFields = 64
 	maxPatterns      = 32
 	maxPattern       = 1024 // bytes of one
-	MaxIgnored       = 256  // bytes that a group may take out; what is longer counts as it is: it is no date and no id
+	maxIgnored       = 256  // bytes that a group may take out; what is longer counts as it is: it is no date and no id
 	maxIgnoredName   = 32   // bytes of the name of a group, which is shown to clients
 	maxIgnoredMember = 64   // bytes of the name of a member, as well
 	maxGroups        = 8    // of one pattern, named or not
@@ -147,14 +147,6 @@ func (g *Ignore) Patterns() (texts []string) {
 		texts = append(texts, p.String())
 	}
 	return texts
-}
-
-// Equal reports whether two requests are the same under g where they are under h.
-func (g *Ignore) Equal(h *Ignore) bool {
-	if g == nil || h == nil {
-		return g == h
-	}
-	return g.digest == h.digest
 }
 
 // ignores reports whether a member is no part of the key by the will of the operator.

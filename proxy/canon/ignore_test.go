@@ -81,10 +81,10 @@ func TestIgnoreIsInTheKey(t *testing.T) {
 	if len(keys) != len(all) || len(scopes) != len(all) {
 		t.Errorf("%d settings have %d keys and %d scopes", len(all), len(keys), len(scopes))
 	}
-	if a, b := ignoring(t, "user,metadata"), ignoring(t, "metadata,user,user"); !a.Equal(b) || parseIgnoring(t, chat, ask(``), a).Key != parseIgnoring(t, chat, ask(``), b).Key {
+	if a, b := ignoring(t, "user,metadata"), ignoring(t, "metadata,user,user"); parseIgnoring(t, chat, ask(``), a).Key != parseIgnoring(t, chat, ask(``), b).Key {
 		t.Error("the order of fields counts")
 	}
-	if g := ignoring(t, ""); g != nil || !g.Equal(nil) || all[1].Equal(nil) || g.Fields() != nil || g.Patterns() != nil {
+	if g := ignoring(t, ""); g != nil || g.Fields() != nil || g.Patterns() != nil {
 		t.Errorf("nothing is ignored by %v", g)
 	}
 	if g := ignoring(t, "user,metadata", `(?P<a>x)`); !slices.Equal(g.Fields(), []string{"metadata", "user"}) || !slices.Equal(g.Patterns(), []string{`(?P<a>x)`}) {

@@ -131,7 +131,7 @@ func (g *Ignore) search(text []byte) (spans []span) {
 		for _, match := range p.FindAllSubmatchIndex(text, maxSpans+1) {
 			for _, group := range p.groups {
 				from, to := match[2*group], match[2*group+1] // -1, -1 where it has no part in the match
-				if from == to || to-from > MaxIgnored {
+				if from == to || to-from > maxIgnored {
 					continue
 				}
 				if len(spans) == maxSpans {

@@ -9,11 +9,11 @@ import (
 	"unicode/utf8"
 )
 
-// MaxModel is how long the name of a model may be, in bytes: fine-tuned models have some 100, paths of local ones more.
-const MaxModel = 512
+// maxModel is how long the name of a model may be, in bytes: fine-tuned models have some 100, paths of local ones more.
+const maxModel = 512
 
-// MaxNamespace is how many characters "cache.namespace" may have.
-const MaxNamespace = 128
+// maxNamespace is how many characters "cache.namespace" may have.
+const maxNamespace = 128
 
 // readMembers reads the members of the body and appends to buf those that belong to the base.
 func (p *Reader) readMembers() *Error {
@@ -70,8 +70,8 @@ func readModel(p *Reader, named string) *Error {
 	if !p.is(model, text) {
 		return p.bad(0, model, "model", "must be a string")
 	}
-	if n := len(p.text(model)); n > MaxModel {
-		return refuse(CodeSize, p.offset(model), "has %d bytes; at most %d are allowed", n, MaxModel).under([]byte("model"))
+	if n := len(p.text(model)); n > maxModel {
+		return refuse(codeSize, p.offset(model), "has %d bytes; at most %d are allowed", n, maxModel).under([]byte("model"))
 	}
 	p.req.Model = string(p.text(model))
 	if named != "" {
@@ -117,7 +117,7 @@ func (p *Reader) readStreamOptions(v uint32) *Error {
 		return nil
 	}
 	if !p.is(v, object) {
-		return refuse(CodeType, p.offset(v), "must be an object")
+		return refuse(codeType, p.offset(v), "must be an object")
 	}
 	if usage := p.member(v, "include_usage"); usage != 0 {
 		var err *Error
@@ -136,7 +136,7 @@ func (p *Reader) boolean(v uint32) (bool, *Error) {
 	case falsy, null:
 		return false, nil
 	}
-	return false, refuse(CodeType, p.offset(v), "must be true or false")
+	return false, refuse(codeType, p.offset(v), "must be true or false")
 }
 
 func (p *Reader) readDirective(obj uint32) *Error {
@@ -172,7 +172,7 @@ func (p *Reader) readDirectiveMember(d *Directive, name string, v uint32) (known
 		d.NoStore = d.NoStore || on
 	case "namespace":
 		if !p.is(v, text) {
-			return true, refuse(CodeType, p.offset(v), "must be a string")
+			return true, refuse(codeType, p.offset(v), "must be a string")
 		}
 		d.Namespace, err = p.namespace(v)
 	}
@@ -182,11 +182,11 @@ func (p *Reader) readDirectiveMember(d *Directive, name string, v uint32) (known
 // namespace reads a name under which answers are kept apart, and which is kept with each of them.
 func (p *Reader) namespace(v uint32) (string, *Error) {
 	s := p.text(v)
-	if n := utf8.RuneCount(s); n > MaxNamespace {
-		return "", refuse(CodeSize, p.offset(v), "has %d characters; at most %d are allowed", n, MaxNamespace)
+	if n := utf8.RuneCount(s); n > maxNamespace {
+		return "", refuse(codeSize, p.offset(v), "has %d characters; at most %d are allowed", n, maxNamespace)
 	}
 	if bytes.ContainsFunc(s, unicode.IsControl) {
-		return "", refuse(CodeType, p.offset(v), "must have no control characters")
+		return "", refuse(codeType, p.offset(v), "must have no control characters")
 	}
 	return string(s), nil
 }
@@ -201,7 +201,7 @@ const maxSeconds = 1e9
 func (p *Reader) seconds(v uint32) (length time.Duration, none bool, err *Error) {
 	s, bad := strconv.ParseFloat(string(p.text(v)), 64)
 	if !p.is(v, number) || bad != nil || s < 0 {
-		return 0, false, refuse(CodeType, p.offset(v), "must be a number of seconds, 0 or more")
+		return 0, false, refuse(codeType, p.offset(v), "must be a number of seconds, 0 or more")
 	}
 	length = time.Duration(min(s, maxSeconds) * float64(time.Second))
 	return length, length == 0, nil

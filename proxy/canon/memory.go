@@ -7,8 +7,8 @@ import "bytes"
 func Memory(body []byte) int64 {
 	count := func(c string) int64 { return int64(bytes.Count(body, []byte(c))) }
 	objects, members := count("{"), count(":")
-	values := min(1+count(",")+members+count("[")+objects, MaxValues)
-	bytes := values*(nodeBytes+nodeBytes/2) + min(members, values)*(stretchBytes+3*4) + min(objects, MaxMessages)*messageBytes + min(members, count(`id"`)+count(`\u`), maxLinks)*linkBytes + fixedBytes
+	values := min(1+count(",")+members+count("[")+objects, maxValues)
+	bytes := values*(nodeBytes+nodeBytes/2) + min(members, values)*(stretchBytes+3*4) + min(objects, maxMessages)*messageBytes + min(members, count(`id"`)+count(`\u`), maxLinks)*linkBytes + fixedBytes
 	if containsEscape(body) {
 		bytes += int64(len(body))
 	}
@@ -19,7 +19,7 @@ func Memory(body []byte) int64 {
 const messageBytes = 12 + 128
 
 // fixedBytes is for buffers that do not depend on the body.
-const fixedBytes = MaxPrompt + 2*spillBytes + masksBytes
+const fixedBytes = maxPrompt + 2*spillBytes + masksBytes
 
 func containsEscape(body []byte) bool { return bytes.IndexByte(body, '\\') >= 0 }
 

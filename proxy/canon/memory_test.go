@@ -33,7 +33,7 @@ func TestMemoryIsABound(t *testing.T) {
 	for name, body := range map[string]string{
 		"nothing":       `{}`,
 		"numbers":       of("1", 300_000),
-		"too many":      of("1", MaxValues+10),
+		"too many":      of("1", maxValues+10),
 		"objects":       of(`{"a":1}`, 60_000),
 		"nests":         of(strings.Repeat("[", 90)+strings.Repeat("]", 90), 2_000),
 		"nested names":  of(strings.Repeat(`{"a":`, 90)+"0"+strings.Repeat("}", 90), 2_000),
@@ -59,10 +59,10 @@ func TestMemoryIsABound(t *testing.T) {
 // TestTapeHasItsBound: the tape of a body with too many values is not longer than that of the largest allowed one.
 func TestTapeHasItsBound(t *testing.T) {
 	var s scanner
-	if err := s.scan([]byte(`{"a":[` + strings.Repeat("1,", MaxValues+10) + `1]}`)); err == nil {
+	if err := s.scan([]byte(`{"a":[` + strings.Repeat("1,", maxValues+10) + `1]}`)); err == nil {
 		t.Fatal("not refused")
 	}
-	if cap(s.nodes) > MaxValues {
+	if cap(s.nodes) > maxValues {
 		t.Errorf("a tape of %d values", cap(s.nodes))
 	}
 }

@@ -92,7 +92,7 @@ func (d *doc) checkName(known Names, name uint32) *Error {
 		var buf [64]byte
 		folded := fold(buf[:0], s)
 		if _, ok := known[string(folded)]; ok {
-			return refuse(CodeCase, d.offset(name), "differs from the field %q in letter case alone; write it so", string(folded))
+			return refuse(codeCase, d.offset(name), "differs from the field %q in letter case alone; write it so", string(folded))
 		}
 	}
 	if known[string(s)] {

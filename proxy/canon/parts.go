@@ -36,7 +36,7 @@ const (
 const (
 	PartPreamble = "messages-before" // the messages before the first user's
 	PartAsk      = "last-message"    // what the last ask holds beside its users' text: images, names, system messages
-	PartIgnored  = "ignored"         // what the operator ignores, which a change of the settings has changed
+	partIgnored  = "ignored"         // what the operator ignores, which a change of the settings has changed
 	PartRest     = "other-fields"    // the members of the body beyond the first ones, by name
 )
 
@@ -54,7 +54,7 @@ func (r *Request) EachPart(body []byte, f func(name string, digest uint32)) bool
 		case atAsk:
 			f(PartAsk, p.digest)
 		case atIgnored:
-			f(PartIgnored, p.digest)
+			f(partIgnored, p.digest)
 		case atRest:
 			f(PartRest, p.digest)
 		default:

@@ -37,9 +37,9 @@ func (p *Reader) Whole(v Value) Value {
 // SetPrompt makes a string the prompt; a blank one makes the request uncacheable.
 func (p *Reader) SetPrompt(s Value) { p.setPrompt([]uint32{s.i}) }
 
-// MaxPrompt is the longest prompt in bytes. A longer one is matched exactly only, and is not held beside the body: embedders take
+// maxPrompt is the longest prompt in bytes. A longer one is matched exactly only, and is not held beside the body: embedders take
 // less.
-const MaxPrompt = 64 << 10
+const maxPrompt = 64 << 10
 
 // setPrompt makes texts, joined by line feeds, the prompt.
 func (p *Reader) setPrompt(texts []uint32) {
@@ -51,7 +51,7 @@ func (p *Reader) setPrompt(texts []uint32) {
 	case p.blank(texts):
 		p.SetUncacheable("empty-prompt")
 		p.SetExactOnly("no-prompt")
-	case size > MaxPrompt:
+	case size > maxPrompt:
 		p.SetExactOnly("long-prompt")
 	case len(texts) == 1:
 		p.req.Prompt = string(p.text(texts[0]))

@@ -135,7 +135,7 @@ func (p *Reader) Bad(must string) *Error { return p.bad(0, p.convo, p.rules.Fiel
 // bad refuses a member v of the object parent: absent (0), or not what it must be.
 func (d *doc) bad(parent, v uint32, name, must string) *Error {
 	if v == 0 {
-		return refuse(CodeMissing, d.offset(parent), "is missing; it %s", must).under([]byte(name))
+		return refuse(codeMissing, d.offset(parent), "is missing; it %s", must).under([]byte(name))
 	}
-	return refuse(CodeType, d.offset(v), "%s", must).under([]byte(name))
+	return refuse(codeType, d.offset(v), "%s", must).under([]byte(name))
 }

@@ -48,11 +48,11 @@ func (s *scanner) scanString() *Error {
 		seen |= passed
 		switch {
 		case at == len(s.body):
-			return refuse(CodeJSON, quote, "string is not closed")
+			return refuse(codeJSON, quote, "string is not closed")
 		case s.body[at] == '"':
 			return s.closeString(quote, run, decoded, seen)
 		case s.body[at] != '\\':
-			return refuse(CodeJSON, at, "control character in a string; write it as an escape")
+			return refuse(codeJSON, at, "control character in a string; write it as an escape")
 		}
 		s.decoded(s.body[run:at])
 		if err := s.scanEscape(); err != nil {
@@ -76,7 +76,7 @@ func (s *scanner) decoded(b []byte) {
 func (s *scanner) closeString(quote, run, decoded int, seen uint64) *Error {
 	if seen&high != 0 {
 		if bad := badUTF8(s.body[quote+1 : s.pos]); bad >= 0 {
-			return refuse(CodeUnicode, quote+1+bad, "not UTF-8; send text in UTF-8")
+			return refuse(codeUnicode, quote+1+bad, "not UTF-8; send text in UTF-8")
 		}
 	}
 	if run == quote+1 {
@@ -116,11 +116,11 @@ var escapes = [256]byte{'"': '"', '\\': '\\', '/': '/', 'b': '\b', 'f': '\f', 'n
 func (s *scanner) scanEscape() *Error {
 	at := s.pos
 	if s.pos++; s.pos == len(s.body) {
-		return refuse(CodeJSON, at, "escape is not complete")
+		return refuse(codeJSON, at, "escape is not complete")
 	}
 	if c := s.body[s.pos]; c != 'u' {
 		if escapes[c] == 0 {
-			return refuse(CodeJSON, at, `unknown escape; \" \\ \/ \b \f \n \r \t and \u with four hex digits are allowed`)
+			return refuse(codeJSON, at, `unknown escape; \" \\ \/ \b \f \n \r \t and \u with four hex digits are allowed`)
 		}
 		s.arena = append(s.arena, escapes[c])
 		s.pos++
@@ -128,12 +128,12 @@ func (s *scanner) scanEscape() *Error {
 	}
 	r, ok := s.hex4(at)
 	if !ok {
-		return refuse(CodeJSON, at, `\u needs four hex digits`)
+		return refuse(codeJSON, at, `\u needs four hex digits`)
 	}
 	if s.pos = at + 6; utf16.IsSurrogate(r) {
 		low, _ := s.hex4(s.pos)
 		if r = utf16.DecodeRune(r, low); r == utf8.RuneError {
-			return refuse(CodeUnicode, at, "half of a surrogate pair; write both halves or the character itself")
+			return refuse(codeUnicode, at, "half of a surrogate pair; write both halves or the character itself")
 		}
 		s.pos += 6
 	}
@@ -232,10 +232,10 @@ func readExponent(b []byte) (exp, size int) {
 func (s *scanner) scanNumber() *Error {
 	n, size := readDecimal(s.body[s.pos:])
 	if size == 0 {
-		return refuse(CodeJSON, s.pos, "not a number of JSON, e.g. -1, 0.5 or 1e6")
+		return refuse(codeJSON, s.pos, "not a number of JSON, e.g. -1, 0.5 or 1e6")
 	}
 	if !n.inRange(s.body[s.pos : s.pos+size]) {
-		return refuse(CodeRange, s.pos, "number out of range; at most 1.79e308 is allowed")
+		return refuse(codeRange, s.pos, "number out of range; at most 1.79e308 is allowed")
 	}
 	err := s.scalar(number, s.pos, s.pos+size)
 	s.pos += size

@@ -5,12 +5,12 @@ import (
 	"math"
 )
 
-// MaxDepth is how deep objects and arrays may be nested; the body itself is level 1.
-const MaxDepth = 100
+// maxDepth is how deep objects and arrays may be nested; the body itself is level 1.
+const maxDepth = 100
 
-// MaxValues is how many values a body may have, the names of members among them. A prompt of a million tokens as numbers passes, and
-// so does a conversation of MaxMessages messages.
-const MaxValues = 2_000_000
+// maxValues is how many values a body may have, the names of members among them. A prompt of a million tokens as numbers passes, and
+// so does a conversation of maxMessages messages.
+const maxValues = 2_000_000
 
 // scanner writes the tape.
 type scanner struct {
@@ -30,23 +30,23 @@ func (s *scanner) scan(body []byte) *Error {
 	s.body, s.pos, s.odd, s.ids = body, 0, false, false
 	s.nodes, s.order, s.names, s.arena = s.nodes[:0], s.order[:0], s.names[:0], s.arena[:0]
 	if uint64(len(body)) > math.MaxUint32 {
-		return refuse(CodeJSON, 0, "body has over 4 GiB")
+		return refuse(codeJSON, 0, "body has over 4 GiB")
 	}
 	if bytes.HasPrefix(body, []byte("\xef\xbb\xbf")) {
-		return refuse(CodeJSON, 0, "body starts with a byte order mark; send UTF-8 without one")
+		return refuse(codeJSON, 0, "body starts with a byte order mark; send UTF-8 without one")
 	}
 	s.space()
 	if s.pos == len(body) {
-		return refuse(CodeJSON, s.pos, "body is empty; send a JSON object")
+		return refuse(codeJSON, s.pos, "body is empty; send a JSON object")
 	}
 	if body[s.pos] != '{' {
-		return refuse(CodeJSON, s.pos, "body must be a JSON object")
+		return refuse(codeJSON, s.pos, "body must be a JSON object")
 	}
 	if err := s.scanObject(1); err != nil {
 		return err
 	}
 	if s.space(); s.pos < len(body) {
-		return refuse(CodeJSON, s.pos, "something follows the JSON object; send nothing after it")
+		return refuse(codeJSON, s.pos, "something follows the JSON object; send nothing after it")
 	}
 	return nil
 }
@@ -69,9 +69,9 @@ func (s *scanner) peek() byte {
 
 func (s *scanner) expected(what string) *Error {
 	if s.pos >= len(s.body) {
-		return refuse(CodeJSON, s.pos, "body ends where %s is expected", what)
+		return refuse(codeJSON, s.pos, "body ends where %s is expected", what)
 	}
-	return refuse(CodeJSON, s.pos, "%s is expected here", what)
+	return refuse(codeJSON, s.pos, "%s is expected here", what)
 }
 
 func (s *scanner) scanValue(depth int) *Error {
@@ -108,8 +108,8 @@ func (s *scanner) scanLiteral(word string, k kind) *Error {
 // scalar puts a value without contents on the tape.
 func (s *scanner) scalar(k kind, start, end int) *Error {
 	if len(s.nodes) == cap(s.nodes) {
-		if len(s.nodes) >= MaxValues {
-			return refuse(CodeSize, s.pos, "body has more than %d values; send fewer numbers, strings, names and objects in one request", MaxValues)
+		if len(s.nodes) >= maxValues {
+			return refuse(codeSize, s.pos, "body has more than %d values; send fewer numbers, strings, names and objects in one request", maxValues)
 		}
 		s.growTape()
 	}
@@ -123,14 +123,14 @@ func (s *scanner) scalar(k kind, start, end int) *Error {
 func (s *scanner) growTape() {
 	used := len(s.nodes)
 	expected := int(float64(used) * float64(len(s.body)) / float64(s.pos+1) * 1.02)
-	size := min(max(expected, used+used/4)+64, 4*used+64, MaxValues)
+	size := min(max(expected, used+used/4)+64, 4*used+64, maxValues)
 	s.nodes = append(make([]node, 0, size), s.nodes...)
 }
 
 // open puts an array or object on the tape and moves behind its bracket and the space after it.
 func (s *scanner) open(k kind, depth int) (self int, err *Error) {
-	if depth > MaxDepth {
-		return 0, refuse(CodeDepth, s.pos, "nested too deep; at most %d levels are allowed", MaxDepth)
+	if depth > maxDepth {
+		return 0, refuse(codeDepth, s.pos, "nested too deep; at most %d levels are allowed", maxDepth)
 	}
 	self = len(s.nodes)
 	if err := s.scalar(k, s.pos, 0); err != nil {
@@ -225,7 +225,7 @@ func (s *scanner) closeObject(self, first int) *Error {
 	for k := 1; k < len(names); k++ {
 		if bytes.Equal(s.text(names[k-1]), s.text(names[k])) {
 			later := max(names[k-1], names[k])
-			return refuse(CodeDuplicate, s.offset(later), "duplicate name; each name may be given once").under(s.text(later))
+			return refuse(codeDuplicate, s.offset(later), "duplicate name; each name may be given once").under(s.text(later))
 		}
 	}
 	n := &s.nodes[self]

@@ -16,7 +16,7 @@ const (
 )
 
 // node is one value on the tape; the nodes of what it contains follow it. An object's are name, value, name, value. It has 16 bytes:
-// a body may have MaxValues of them.
+// a body may have maxValues of them.
 type node struct {
 	// The bytes of a scalar, a string's without quotes; of a string with escapes, its decoded bytes in the arena. For an
 	// array or object, start is the offset of its bracket and end the number of elements or members.

@@ -21,13 +21,13 @@ type walk struct {
 	count int    // messages in this phase
 }
 
-// MaxMessages is how many messages a conversation may have.
-const MaxMessages = 100_000
+// maxMessages is how many messages a conversation may have.
+const maxMessages = 100_000
 
 // Messages reads a conversation that is a list of messages; one that is absent has none.
 func (p *Reader) Messages(messages Value, rules Messages) *Error {
-	if n := messages.Len(); n > MaxMessages {
-		return refuse(CodeSize, p.offset(messages.i), "has %d messages; at most %d are allowed", n, MaxMessages).under([]byte(p.rules.Field))
+	if n := messages.Len(); n > maxMessages {
+		return refuse(codeSize, p.offset(messages.i), "has %d messages; at most %d are allowed", n, maxMessages).under([]byte(p.rules.Field))
 	}
 	p.openSegments(messages.Len())
 	w := walk{list: list{p, rules}}
@@ -46,7 +46,7 @@ func (w *walk) read(messages uint32) *Error {
 			end = w.end(messages, 0, w.spaceBefore(len(w.body)))
 		}
 		if !w.is(i, object) {
-			return refuse(CodeType, w.offset(i), "must be an object").at(index)
+			return refuse(codeType, w.offset(i), "must be an object").at(index)
 		}
 		role, err := w.rules.Role(w.Reader, w.value(i))
 		if err != nil {

@@ -18,7 +18,6 @@ import (
 
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/header"
-	"reprise/proxy/internal/origin"
 )
 
 // Access is who may use the API, and what of it.
@@ -48,7 +47,7 @@ type Options struct {
 // Gate checks requests. It is safe for concurrent use.
 type Gate struct {
 	o       Options
-	trusted origin.Names
+	trusted Names
 	salt    [16]byte
 	keys    map[[sha256.Size]byte]struct{} // digests of the client keys
 	paths   []Path
@@ -130,7 +129,7 @@ func (g *Gate) CheckAdmin(w http.ResponseWriter, r *http.Request) error {
 	return nil
 }
 
-// foreign is the refusal of a web page of another origin. It says which value would allow the page, if one can.
+// foreign returns the refusal of a web page of another origin. It says which value would allow the page, if one can.
 func (g *Gate) foreign(r *http.Request) error {
 	page, allow := "other sites", "a page whose Origin has no host cannot be allowed"
 	origins := r.Header["Origin"]

@@ -9,7 +9,7 @@ import (
 
 // hasKey reports whether r has a client key where OpenAI-compatible clients put it.
 func (g *Gate) hasKey(r *http.Request) bool {
-	for _, key := range [...]string{bearer(r), r.Header.Get("X-Api-Key"), r.Header.Get("Api-Key"), protocolKey(r)} {
+	for _, key := range [...]string{bearer(r.Header), r.Header.Get("X-Api-Key"), r.Header.Get("Api-Key"), protocolKey(r)} {
 		if key == "" {
 			continue
 		}
@@ -30,16 +30,16 @@ func (g *Gate) lacking(r *http.Request) string {
 	return "none"
 }
 
-// bearer is the token of the Authorization header.
-func bearer(r *http.Request) string {
-	scheme, token, _ := strings.Cut(r.Header.Get("Authorization"), " ")
+// bearer returns the token of the Authorization header, "" where there is none.
+func bearer(h http.Header) string {
+	scheme, token, _ := strings.Cut(h.Get("Authorization"), " ")
 	if !strings.EqualFold(scheme, "Bearer") {
 		return ""
 	}
 	return strings.TrimSpace(token)
 }
 
-// protocolKey is the key among the subprotocols of a websocket.
+// protocolKey returns the key among the subprotocols of a websocket.
 func protocolKey(r *http.Request) string {
 	for _, line := range r.Header["Sec-Websocket-Protocol"] {
 		for name := range strings.SplitSeq(line, ",") {

@@ -1,26 +1,25 @@
 // Package budget divides one limit of memory between request bodies, recordings of answers and stored entries.
 //
 // It counts what is charged to it and measures nothing. The shares of the limit that charges may reach differ, so that the
-// proxy does first without what costs it least: new upstream calls end at 5/8 of the limit, bodies over [Small] and the growth
+// proxy does first without what costs it least: new upstream calls end at 5/8 of the limit, bodies over 32 KiB and the growth
 // of recordings at 6/8, and the small bodies of which hits are made at 7/8. The last eighth is for the rest:
 // connections, the runtime, and garbage that has not been collected yet.
 package budget
 
 import "sync/atomic"
 
-// Small is the charge in bytes for a request with a small body: the body, a header of up to 8 KiB, and what reading both takes.
-const Small = 32 << 10
+// small is the charge in bytes for a request with a small body: the body, a header of up to 8 KiB, and what reading both takes.
+const small = 32 << 10
 
 // Call is the charge in bytes for an upstream call: its goroutines, its connection, its buffers and a short answer.
 const Call = 64 << 10
 
-// Kind is what memory is charged for.
-type Kind uint8
+// kind is what memory is charged for.
+type kind uint8
 
-// The kinds.
 const (
-	Bodies     Kind = iota // of requests, and what is read from them
-	Recordings             // of answers that are under way
+	bodies     kind = iota // of requests, and what is read from them
+	recordings             // of answers that are under way
 	kinds
 )
 
@@ -64,10 +63,10 @@ func (b *Budget) Used() map[string]int64 {
 // Refused is how many pieces of work were refused so far.
 func (b *Budget) Refused() int64 { return b.refused.Load() }
 
-// Begin charges [Call] bytes of [Recordings] for an upstream call, and reports whether there is room for it; the caller must then
+// Begin charges [Call] bytes of recordings for an upstream call, and reports whether there is room for it; the caller must then
 // End it. Where there is none the refusal is counted.
 func (b *Budget) Begin() bool {
-	if b.charge(Recordings, Call, callEighths) {
+	if b.charge(recordings, Call, callEighths) {
 		return true
 	}
 	b.refused.Add(1)
@@ -75,20 +74,20 @@ func (b *Budget) Begin() bool {
 }
 
 // End takes back the charge of a call that Begin allowed.
-func (b *Budget) End() { b.used[Recordings].Add(-Call) }
+func (b *Budget) End() { b.used[recordings].Add(-Call) }
 
-// Hold charges n bytes of [Recordings] until release is called, and reports whether there is room for them. Few bytes are not
+// Hold charges n bytes of recordings until release is called, and reports whether there is room for them. Few bytes are not
 // charged: they are among those of a call.
 func (b *Budget) Hold(n int64) (room bool, release func()) {
 	if n <= Call {
 		return true, func() {}
 	}
-	account := b.Account(Recordings)
+	account := b.Account()
 	return account.Reserve(n), func() { account.Release(n) }
 }
 
-// Account returns the account of a kind, for a package that needs no more of the budget.
-func (b *Budget) Account(k Kind) *Account { return &Account{b, k} }
+// Account returns the account of recordings, for a package that needs no more of the budget.
+func (b *Budget) Account() *Account { return &Account{b} }
 
 func (b *Budget) total() int64 {
 	total := b.entries()
@@ -99,7 +98,7 @@ func (b *Budget) total() int64 {
 }
 
 // charge adds n bytes if the total then stays within eighths of the limit.
-func (b *Budget) charge(k Kind, n, eighths int64) bool {
+func (b *Budget) charge(k kind, n, eighths int64) bool {
 	b.used[k].Add(n)
 	if b.limit == 0 || b.total() <= b.limit/8*eighths {
 		return true
@@ -108,17 +107,14 @@ func (b *Budget) charge(k Kind, n, eighths int64) bool {
 	return false
 }
 
-// Account charges one kind of memory.
-type Account struct {
-	b *Budget
-	k Kind
-}
+// Account charges the memory of recordings.
+type Account struct{ b *Budget }
 
 // Reserve charges n bytes more, and reports whether there is room for them. Where there is none nothing is charged.
-func (a *Account) Reserve(n int64) bool { return a.b.charge(a.k, n, growthEighths) }
+func (a *Account) Reserve(n int64) bool { return a.b.charge(recordings, n, growthEighths) }
 
 // Release takes back a charge of n bytes.
-func (a *Account) Release(n int64) { a.b.used[a.k].Add(-n) }
+func (a *Account) Release(n int64) { a.b.used[recordings].Add(-n) }
 
 // Lease is the charge of one request. It has one holder at first; a flight that goes on without the request is another.
 type Lease struct {
@@ -127,11 +123,11 @@ type Lease struct {
 	holders atomic.Int32
 }
 
-// Lease charges [Small] bytes for a request whose body is still to be read, and its header's bytes beyond 8 KiB twice (once as they
+// Lease charges 32 KiB bytes for a request whose body is still to be read, and its header's bytes beyond 8 KiB twice (once as they
 // came, once as names and values). It reports whether there is room for them; the caller must then Drop the lease.
 func (b *Budget) Lease(header int64) (*Lease, bool) {
-	n := Small + 2*max(header-8<<10, 0)
-	if !b.charge(Bodies, n, smallEighths) {
+	n := small + 2*max(header-8<<10, 0)
+	if !b.charge(bodies, n, smallEighths) {
 		b.refused.Add(1)
 		return nil, false
 	}
@@ -148,7 +144,7 @@ func (l *Lease) Grow(n int64) bool { return l.grow(n, growthEighths) }
 func (l *Lease) GrowForHit(n int64) bool { return l.grow(n, smallEighths) }
 
 func (l *Lease) grow(n, eighths int64) bool {
-	if !l.b.charge(Bodies, n, eighths) {
+	if !l.b.charge(bodies, n, eighths) {
 		l.b.refused.Add(1)
 		return false
 	}
@@ -159,7 +155,7 @@ func (l *Lease) grow(n, eighths int64) bool {
 // Shrink takes back n bytes of what was charged.
 func (l *Lease) Shrink(n int64) {
 	l.n.Add(-n)
-	l.b.used[Bodies].Add(-n)
+	l.b.used[bodies].Add(-n)
 }
 
 // Hold adds a holder, who must Drop the lease too. The caller is a holder.
@@ -168,6 +164,6 @@ func (l *Lease) Hold() { l.holders.Add(1) }
 // Drop removes a holder. The last one takes back the charge.
 func (l *Lease) Drop() {
 	if l.holders.Add(-1) == 0 {
-		l.b.used[Bodies].Add(-l.n.Load())
+		l.b.used[bodies].Add(-l.n.Load())
 	}
 }

@@ -26,16 +26,16 @@ func TestShares(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			b := newBudget(&c.entries)
-			b.used[Recordings].Store(c.used)
+			b.used[recordings].Store(c.used)
 			if got := b.Begin(); got != c.call {
 				t.Errorf("Begin: %v", got)
 			} else if got {
 				b.End()
 			}
-			if got := b.Account(Recordings).Reserve(mib); got != c.growth {
+			if got := b.Account().Reserve(mib); got != c.growth {
 				t.Errorf("Reserve: %v", got)
 			} else if got {
-				b.Account(Recordings).Release(mib)
+				b.Account().Release(mib)
 			}
 			l, got := b.Lease(0)
 			if got != c.lease {
@@ -59,7 +59,7 @@ func TestRefusalsAreCounted(t *testing.T) {
 	b := newBudget(&held)
 	b.Begin()
 	b.Lease(0)
-	b.Account(Recordings).Reserve(1) // the answer goes on all the same
+	b.Account().Reserve(1) // the answer goes on all the same
 	if b.Refused() != 2 {
 		t.Errorf("%d refusals, want 2", b.Refused())
 	}
@@ -71,7 +71,7 @@ func TestNoLimit(t *testing.T) {
 	if !ok || !l.Grow(1<<50) || !b.Begin() {
 		t.Fatal("refused without a limit")
 	}
-	if b.Used()["bodies"] != Small+1<<50 {
+	if b.Used()["bodies"] != small+1<<50 {
 		t.Errorf("%d bytes are counted", b.Used()["bodies"])
 	}
 }
@@ -116,7 +116,7 @@ func TestHolders(t *testing.T) {
 	l, _ := b.Lease(0)
 	l.Hold()
 	l.Drop()
-	if n := b.Used()["bodies"]; n != Small {
+	if n := b.Used()["bodies"]; n != small {
 		t.Errorf("%d bytes are charged while a holder is left", n)
 	}
 }

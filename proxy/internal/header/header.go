@@ -52,8 +52,8 @@ func Of(name string) Class {
 	return Scope
 }
 
-// AsRead is a name as servers read it that take "_" for "-", as those with a CGI-like interface do. It allocates only for a name with "_".
-func AsRead(name string) string {
+// asRead is a name as servers read it that take "_" for "-", as those with a CGI-like interface do. It allocates only for a name with "_".
+func asRead(name string) string {
 	if !strings.Contains(name, "_") {
 		return name
 	}
@@ -87,7 +87,7 @@ const KeyProtocol = "openai-insecure-api-key."
 // RemoveCredentials removes from h the client's credentials.
 func RemoveCredentials(h http.Header) {
 	for name := range h {
-		if IsCredential(name) || IsCredential(AsRead(name)) {
+		if IsCredential(name) || IsCredential(asRead(name)) {
 			delete(h, name)
 		}
 	}

@@ -51,7 +51,7 @@ func canonical(names string) map[string]bool {
 // values are not copied.
 func Pass(to, from http.Header) {
 	for name, values := range from {
-		if !notPassed[name] && !strings.HasPrefix(name, OwnPrefix) {
+		if !notPassed[name] && !strings.HasPrefix(name, ownPrefix) {
 			to[name] = values
 		}
 	}
@@ -95,7 +95,7 @@ func Copy(to, from http.Header) {
 // RemoveOwn removes the proxy's own fields from h.
 func RemoveOwn(h http.Header) {
 	for name := range h {
-		if strings.HasPrefix(name, OwnPrefix) {
+		if strings.HasPrefix(name, ownPrefix) {
 			delete(h, name)
 		}
 	}
@@ -174,7 +174,7 @@ var prefixes = []struct {
 	of    string
 	class Class
 }{
-	{OwnPrefix, Local},
+	{ownPrefix, Local},
 	{"X-B3-", Harmless}, {"X-Datadog-", Harmless}, {"Ot-Tracer-", Harmless}, {"Uberctx-", Harmless},
 	{"Sec-Fetch-", Harmless}, {"Sec-Ch-Ua", Harmless}, // browsers, and fetch in Node
 	{"X-Auth-Request-", Credential},                            // oauth2-proxy
@@ -185,5 +185,5 @@ var prefixes = []struct {
 	{"Ssl-Client-", Credential}, {"X-Ssl-Client-", Credential}, {"X-Client-Cert-", Credential}, // certificates, as nginx and HAProxy pass them on
 }
 
-// OwnPrefix begins the names of the proxy's own fields, which are not sent to the upstream.
-const OwnPrefix = "X-Reprise-"
+// ownPrefix begins the names of the proxy's own fields, which are not sent to the upstream.
+const ownPrefix = "X-Reprise-"

@@ -11,12 +11,12 @@ var steering = setOf(`X-Data-Parallel-Rank X-Dp-Rank X-Prefill-Dp-Rank X-Worker-
 	X-Dynamo-Meta-Policy-Class X-Smg-Target-Worker X-Smg-Tenant-Id X-Smg-Priority X-Llm-D-Model-Name-Rewrite X-Gateway-Model-Name-Rewrite
 	X-Llm-D-Inference-Objective X-Llm-D-Inference-Fairness-Id X-Gateway-Inference-Objective X-Gateway-Inference-Fairness-Id`)
 
-// Steers reports whether a name, in the form of net/http, is that of a field that steers the parts of a serving system.
-func Steers(name string) bool {
+// steers reports whether a name, in the form of net/http, is that of a field that steers the parts of a serving system.
+func steers(name string) bool {
 	if !strings.HasPrefix(name, "X") {
 		return false
 	}
-	name = AsRead(name)
+	name = asRead(name)
 	return steering[name] || strings.HasSuffix(name, "-Host-Port") || strings.HasSuffix(name, "-Hosts-Ports") ||
 		strings.HasPrefix(name, "X-Gateway-Destination-Endpoint")
 }
@@ -24,7 +24,7 @@ func Steers(name string) bool {
 // RemoveSteering removes from h the fields that steer the parts of a serving system, except those that are allowed.
 func RemoveSteering(h http.Header, allowed map[string]bool) {
 	for name := range h {
-		if Steers(name) && !allowed[name] {
+		if steers(name) && !allowed[name] {
 			delete(h, name)
 		}
 	}

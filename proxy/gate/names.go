@@ -1,6 +1,4 @@
-// Package origin judges requests by the names in them: the Host by which a listener is called, and the Origin of the web page that
-// calls it. A browser sends both truly, and it can be made to send a request to any address by any page.
-package origin
+package gate
 
 import (
 	"net/http"
@@ -8,7 +6,9 @@ import (
 	"strings"
 )
 
-// Names are hosts that an operator trusts, each HOST or HOST:PORT in lower case; without a port, any port.
+// Names are hosts that an operator trusts, each HOST or HOST:PORT in lower case; without a port, any port. They judge requests by the Host by
+// which a listener is called, and by the Origin of the web page that calls it: a browser sends both truly, and any page can make it send a
+// request to any address.
 type Names []string
 
 // has reports whether a host with its port is trusted.
@@ -43,7 +43,7 @@ func (n Names) Local(host string) bool {
 	return n.has(host)
 }
 
-// hostOf is a host without its port and without the brackets of an IPv6 address.
+// hostOf returns a host without its port and without the brackets of an IPv6 address.
 func hostOf(authority string) string {
 	if rest, ok := strings.CutPrefix(authority, "["); ok {
 		host, port, _ := strings.Cut(rest, "]")

@@ -1,4 +1,4 @@
-package origin
+package gate
 
 import (
 	"net/http"

@@ -1,4 +1,4 @@
-package admintoken
+package gate
 
 import (
 	"net/http"
@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-func TestGiven(t *testing.T) {
+func TestHasToken(t *testing.T) {
 	for _, tc := range []struct {
 		token, header string
 		want          bool
@@ -17,20 +17,20 @@ func TestGiven(t *testing.T) {
 		{"", "X-Reprise-Admin-Token: ", false}, {"", "Authorization: Bearer ", false},
 	} {
 		name, value, _ := strings.Cut(tc.header, ": ")
-		if got := Given(&http.Request{Header: http.Header{name: {value}}}, tc.token); got != tc.want {
+		if got := HasToken(&http.Request{Header: http.Header{name: {value}}}, tc.token); got != tc.want {
 			t.Errorf("token %q, %s: %v", tc.token, tc.header, got)
 		}
 	}
 }
 
-// TestRemove: the token goes, in either header; a client's own credential stays.
-func TestRemove(t *testing.T) {
+// TestRemoveToken: the token goes, in either header; a client's own credential stays.
+func TestRemoveToken(t *testing.T) {
 	for _, tc := range []struct{ own, authorization, left string }{
 		{"", "Bearer s3cret", ""}, {"s3cret", "Bearer client", "Bearer client"}, {"s3cret", "bearer s3cret", ""}, {"s3cret", "", ""}, {"", "Basic s3cret", "Basic s3cret"},
 	} {
-		h := http.Header{Header: {tc.own}, "Authorization": {tc.authorization}}
-		Remove(h, "s3cret")
-		if _, ok := h[Header]; ok || h.Get("Authorization") != tc.left {
+		h := http.Header{tokenHeader: {tc.own}, "Authorization": {tc.authorization}}
+		RemoveToken(h, "s3cret")
+		if _, ok := h[tokenHeader]; ok || h.Get("Authorization") != tc.left {
 			t.Errorf("%+v: %v", tc, h)
 		}
 	}
