@@ -131,15 +131,9 @@ var outside = map[string]string{
 	"github.com/compose-spec/compose-go/v2":              "deploy/charttest",
 }
 
-// withoutHTTP are folders that do not use net/http.
-var withoutHTTP = []string{"topics", "store", "proxy/cache"}
-
 func outsidePackages(s *source) (found []string) {
 	s.imports(func(spec *ast.ImportSpec, _, imported string) {
 		below := func(root string) bool { return within(s.path, root) }
-		if imported == "net/http" && slices.ContainsFunc(withoutHTTP, below) {
-			found = append(found, s.at(spec)+": no HTTP here")
-		}
 		if first, _, _ := strings.Cut(imported, "/"); !strings.Contains(first, ".") {
 			return // the project itself or the standard library
 		}
@@ -154,69 +148,72 @@ func outsidePackages(s *source) (found []string) {
 	return found
 }
 
-// impure are packages of the standard library that a pure package does without. Of packages time and math/rand it uses nothing that
-// reads the clock or the global source.
-var (
-	impure = []string{"sync", "context", "net", "os", "io", "log", "syscall", "runtime"}
-	clock  = []string{"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}
-	seeded = []string{"New", "NewSource", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "Source64", "PCG", "ChaCha8", "Zipf"}
-)
+// ban forbids packages of the standard library, or members of them, below some folders. Tests may use them.
+type ban struct {
+	name    string
+	applies func(dir string) bool
+	imports []string            // with all below them
+	members map[string][]string // by package
+	only    map[string][]string // of these packages no other members may be used
+}
 
-// purity holds policy and embed to their laws: time and randomness come in as arguments; there is no lock, goroutine or I/O. Package embed
-// names a context, which the embedders below it need.
-func purity(s *source) (found []string) {
-	if s.isTest() || s.dir() != "embed" && !within(s.dir(), "policy") || within(s.dir(), "policy/sim") {
-		return nil
+// bans hold policy and embed to their laws (time and randomness come in as arguments; there is no lock, goroutine or I/O), and keep flags
+// and the environment in cmd. Package embed names a context, which the embedders below it need.
+var bans = []ban{
+	{
+		name:    "pure packages",
+		applies: func(dir string) bool { return dir == "embed" || within(dir, "policy") && !within(dir, "policy/sim") },
+		imports: []string{"sync", "net", "os", "io", "log", "syscall", "runtime"},
+		members: map[string][]string{"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}},
+		only:    map[string][]string{"math/rand": seeded, "math/rand/v2": seeded},
+	},
+	{name: "policies", applies: func(dir string) bool { return within(dir, "policy") && !within(dir, "policy/sim") }, imports: []string{"context"}},
+	{
+		name:    "packages outside cmd",
+		applies: func(dir string) bool { return !within(dir, "cmd") && !within(dir, "internal") },
+		imports: []string{"flag"},
+		members: map[string][]string{"os": {"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Args"}},
+	},
+	{name: "packages without HTTP", applies: func(dir string) bool {
+		return slices.ContainsFunc([]string{"topics", "store", "proxy/cache"}, func(root string) bool { return within(dir, root) })
+	}, imports: []string{"net/http"}},
+}
+
+var seeded = []string{"New", "NewSource", "NewPCG", "NewChaCha8", "NewZipf", "Rand", "Source", "Source64", "PCG", "ChaCha8", "Zipf"}
+
+func bannedUses(s *source) (found []string) {
+	for _, b := range bans {
+		if !s.isTest() && b.applies(s.dir()) {
+			found = append(found, b.check(s)...)
+		}
 	}
-	names := map[string]string{}
+	return found
+}
+
+func (b *ban) check(s *source) (found []string) {
+	names := map[string]string{} // in this file, with the packages they stand for
 	s.imports(func(spec *ast.ImportSpec, name, imported string) {
 		names[name] = imported
 		below := func(root string) bool { return within(imported, root) }
-		if name == "." || slices.ContainsFunc(impure, below) && (imported != "context" || s.dir() != "embed") {
-			found = append(found, fmt.Sprintf("%s: a pure package does not import %s", s.at(spec), imported))
+		if slices.ContainsFunc(b.imports, below) || name == "." && (b.members[imported] != nil || b.only[imported] != nil) {
+			found = append(found, fmt.Sprintf("%s: %s do not import %s", s.at(spec), b.name, imported))
 		}
 	})
 	ast.Inspect(s.tree, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt:
-			found = append(found, s.at(n)+": a pure package starts no goroutine")
+			if b.only != nil { // nothing that reads a clock or a source may run beside others
+				found = append(found, s.at(n)+": "+b.name+" start no goroutine")
+			}
 		case *ast.SelectorExpr:
 			x, _ := n.X.(*ast.Ident)
 			if x == nil {
 				return true
 			}
 			from, member := names[x.Name], n.Sel.Name
-			if from == "time" && slices.Contains(clock, member) || within(from, "math/rand") && !slices.Contains(seeded, member) {
-				found = append(found, fmt.Sprintf("%s: a pure package does not use %s.%s", s.at(n), from, member))
+			if slices.Contains(b.members[from], member) || b.only[from] != nil && !slices.Contains(b.only[from], member) {
+				found = append(found, fmt.Sprintf("%s: %s do not use %s.%s", s.at(n), b.name, from, member))
 			}
-		}
-		return true
-	})
-	return found
-}
-
-// settings keeps flags and the environment in cmd. Tests may read the environment, and so may what only tests import.
-func settings(s *source) (found []string) {
-	if s.isTest() || within(s.dir(), "cmd") || within(s.dir(), "internal") {
-		return nil
-	}
-	osName := ""
-	s.imports(func(spec *ast.ImportSpec, name, imported string) {
-		switch imported {
-		case "flag":
-			found = append(found, s.at(spec)+": flags are read in cmd alone")
-		case "os":
-			osName = name
-		}
-	})
-	ast.Inspect(s.tree, func(n ast.Node) bool {
-		sel, _ := n.(*ast.SelectorExpr)
-		if sel == nil || osName == "" {
-			return true
-		}
-		reads := slices.Contains([]string{"Getenv", "LookupEnv", "Environ", "ExpandEnv", "Args"}, sel.Sel.Name)
-		if x, _ := sel.X.(*ast.Ident); reads && x != nil && x.Name == osName {
-			found = append(found, s.at(sel)+": the environment is read in cmd alone")
 		}
 		return true
 	})
@@ -260,19 +257,17 @@ var rules = []struct {
 		{"proxy/pack.go", "import _ `github.com/klauspost/compress/zstd`", "zstd has no place"},
 		{"cmd/reprise/plot.go", "import _ `gonum.org/v1/plot`", "plot has no place"},
 		{"cmd/reprise/new.go", "import _ `example.org/new`", "example.org/new has no place"},
-		{"proxy/cache/shared/a.go", "import _ `net/http`", "no HTTP here"},
 	}},
-	{"pure packages are pure", purity, []broken{
+	{"bans", bannedUses, []broken{
 		{"policy/a.go", "import _ `sync/atomic`", "import sync/atomic"},
 		{"policy/rac/a.go", "import _ `context`", "import context"},
 		{"embed/a.go", "import . `time`", "import time"},
-		{"embed/a.go", "func f() { go f() }", "starts no goroutine"},
-		{"policy/a.go", "import clock `time`; var t = clock.Since", "does not use time.Since"},
-		{"policy/a.go", "import `math/rand/v2`; var n = rand.IntN(6)", "does not use math/rand/v2.IntN"},
-	}},
-	{"settings are read in cmd", settings, []broken{
-		{"proxy/a.go", "import _ `flag`", "flags are read in cmd alone"},
-		{"store/a.go", "import env `os`; var a = env.Getenv(`A`)", "environment is read in cmd alone"},
+		{"embed/a.go", "func f() { go f() }", "start no goroutine"},
+		{"policy/a.go", "import clock `time`; var t = clock.Since", "do not use time.Since"},
+		{"policy/a.go", "import `math/rand/v2`; var n = rand.IntN(6)", "do not use math/rand/v2.IntN"},
+		{"proxy/a.go", "import _ `flag`", "import flag"},
+		{"store/a.go", "import env `os`; var a = env.Getenv(`A`)", "do not use os.Getenv"},
+		{"proxy/cache/shared/a.go", "import _ `net/http`", "import net/http"},
 	}},
 }
 
@@ -309,24 +304,5 @@ func TestRulesCanBeBroken(t *testing.T) {
 				t.Errorf("%s, %s: found %q, not the one breach %q", r.name, b.code, found, b.want)
 			}
 		}
-	}
-}
-
-// TestGraphHasOneFile: the library of the graph is used in one file, so that it can be replaced there.
-func TestGraphHasOneFile(t *testing.T) {
-	all, err := readSources(os.DirFS("../.."))
-	if err != nil {
-		t.Fatal(err)
-	}
-	var users []string
-	for _, s := range all {
-		s.imports(func(_ *ast.ImportSpec, _, imported string) {
-			if imported == "github.com/coder/hnsw" {
-				users = append(users, s.path)
-			}
-		})
-	}
-	if len(users) > 1 {
-		t.Errorf("github.com/coder/hnsw is imported by %s", users)
 	}
 }

@@ -8,6 +8,7 @@
 package main
 
 import (
+	"errors"
 	"flag"
 	"fmt"
 	"go/ast"
@@ -22,11 +23,7 @@ import (
 func main() {
 	whole := flag.Bool("all", false, "print every row of each list")
 	flag.Parse()
-	root, err := repository()
-	if err == nil {
-		err = report(os.Stdout, os.DirFS(root), *whole)
-	}
-	if err != nil {
+	if err := report(os.Stdout, os.DirFS("."), *whole); err != nil {
 		fmt.Fprintln(os.Stderr, "floors:", err)
 		os.Exit(1)
 	}
@@ -34,11 +31,10 @@ func main() {
 
 // Limits from which a thing is listed. They are for eyes.
 const (
-	largeFile    = 500 // lines
-	largeFunc    = 60  // lines
-	wideType     = 25  // methods, with promoted ones and functions that take the type first
-	wideContract = 5   // methods of an interface
-	most         = 10  // rows of a list without -all
+	largeFile = 500 // lines
+	largeFunc = 60  // lines
+	wideType  = 25  // methods, with promoted ones and functions that take the type first
+	most      = 10  // rows of a list without -all
 )
 
 // row is a line of a list, which is sorted by size.
@@ -91,6 +87,9 @@ func report(out io.Writer, fsys fs.FS, whole bool) error {
 	if err != nil {
 		return err
 	}
+	if !slices.ContainsFunc(all, func(s *source) bool { return within(s.dir(), lab) }) {
+		return errors.New("find " + lab + ": this is not the root of the repository")
+	}
 	p := printer{out, whole}
 	p.sizes(all)
 	p.typesAndImports(all)
@@ -138,16 +137,12 @@ func (p printer) sizes(all []*source) {
 	p.list(fmt.Sprintf("functions over %d lines", largeFunc), functions)
 }
 
-// typesAndImports prints the types and interfaces with most methods, and the packages that one other package imports.
+// typesAndImports prints the types with most methods, and the packages that one other package imports.
 func (p printer) typesAndImports(all []*source) {
 	table := readTypes(all)
-	var types, contracts []row
+	var types []row
 	for name := range table.declared {
-		n := len(table.all(name))
-		switch {
-		case table.isInterface[name] && n > wideContract:
-			contracts = append(contracts, row{n, name.String()})
-		case !table.isInterface[name] && n > wideType:
+		if n := len(table.all(name)); n > wideType {
 			types = append(types, row{n, fmt.Sprintf("%s, %d of them promoted", name, n-len(table.methods[name]))})
 		}
 	}
@@ -172,11 +167,10 @@ func (p printer) typesAndImports(all []*source) {
 			}
 		}
 	}
-	for _, rows := range [][]row{types, contracts, single} {
+	for _, rows := range [][]row{types, single} {
 		slices.SortFunc(rows, func(a, b row) int { return strings.Compare(a.text, b.text) })
 	}
 	p.list(fmt.Sprintf("types over %d methods", wideType), types)
-	p.list(fmt.Sprintf("interfaces over %d methods", wideContract), contracts)
 	p.list("packages with one importer", single)
 }
 

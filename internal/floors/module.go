@@ -2,14 +2,11 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"go/ast"
 	"go/parser"
 	"go/token"
 	"io/fs"
-	"os"
 	"path"
-	"path/filepath"
 	"strconv"
 	"strings"
 )
@@ -83,22 +80,6 @@ func readSources(fsys fs.FS) ([]*source, error) {
 		return err
 	})
 	return all, err
-}
-
-// repository returns the folder that holds the product's go.mod: the working folder, or one above it.
-func repository() (string, error) {
-	dir, err := os.Getwd()
-	for err == nil {
-		text, readErr := os.ReadFile(filepath.Join(dir, "go.mod"))
-		if readErr == nil && bytes.HasPrefix(text, []byte("module "+module+"\n")) {
-			return dir, nil
-		}
-		if dir == filepath.Dir(dir) {
-			return "", errors.New("find go.mod of module " + module + ": not in this folder or above")
-		}
-		dir = filepath.Dir(dir)
-	}
-	return "", err
 }
 
 // linked returns the folders of the packages that a program consists of, on any platform.

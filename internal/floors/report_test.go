@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"os"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -48,19 +47,6 @@ func list() []*T      { return nil }
 		"      3  packages linked", "      4  exported names", "      2  struct fields"} {
 		if !strings.Contains(out.String(), line) {
 			t.Errorf("no %q in\n%s", line, &out)
-		}
-	}
-}
-
-// TestReportOfThisRepository: the command reads what is here, with the product and the laboratory.
-func TestReportOfThisRepository(t *testing.T) {
-	var out bytes.Buffer
-	if err := report(&out, os.DirFS(root), true); err != nil {
-		t.Fatal(err)
-	}
-	for _, text := range []string{" proxy  ", lab, "== figures\n"} {
-		if !strings.Contains(out.String(), text) {
-			t.Errorf("no %q", text)
 		}
 	}
 }

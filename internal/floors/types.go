@@ -13,16 +13,15 @@ func (t typeName) String() string { return t.dir + "." + t.name }
 
 // typeTable holds the types outside tests with what is called on them.
 type typeTable struct {
-	declared    map[typeName]bool
-	isInterface map[typeName]bool
-	methods     map[typeName]map[string]bool // declared, and functions that take *T first
-	embedded    map[typeName][]typeName
+	declared map[typeName]bool
+	methods  map[typeName]map[string]bool // declared, and functions that take *T first
+	embedded map[typeName][]typeName
 }
 
 // readTypes collects the methods of every type. A function whose first parameter is *T counts as a method of T. A method with a
 // variant per platform counts once.
 func readTypes(all []*source) *typeTable {
-	t := &typeTable{map[typeName]bool{}, map[typeName]bool{}, map[typeName]map[string]bool{}, map[typeName][]typeName{}}
+	t := &typeTable{map[typeName]bool{}, map[typeName]map[string]bool{}, map[typeName][]typeName{}}
 	for _, s := range all {
 		if s.isTest() {
 			continue
@@ -68,7 +67,6 @@ func (t *typeTable) declare(s *source, spec *ast.TypeSpec) {
 			}
 		}
 	case *ast.InterfaceType:
-		t.isInterface[own] = true
 		for _, field := range body.Methods.List {
 			for _, name := range field.Names {
 				t.add(own, name.Name)
