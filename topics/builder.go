@@ -14,19 +14,21 @@ const (
 	batchLen = 64   // rows that are inserted between two locks of the owner
 	fillLen  = 4096 // rows that a step of the first build looks at
 	sweepLen = 256  // nodes of a step of a sweep
+
+	graphSeed = 1 // of the layers of the nodes
 )
 
 // builder runs the background work of all graphs of a Topics: one goroutine, which ends when nothing is left to do.
 type builder struct {
 	mu      sync.Mutex // protects what follows; taken after an owner's lock or alone
-	queue   []*Graph
+	queue   []*graph
 	running bool
 	closed  bool
 	runs    sync.WaitGroup
 }
 
 // wake queues a graph that has something to do.
-func (b *builder) wake(g *Graph) {
+func (b *builder) wake(g *graph) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if b.closed || slices.Contains(b.queue, g) {
@@ -51,7 +53,7 @@ func (b *builder) run() {
 }
 
 // take returns the next graph, nil where none is left, and queues the last one again if it has more to do.
-func (b *builder) take(again *Graph) *Graph {
+func (b *builder) take(again *graph) *graph {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if again != nil && !slices.Contains(b.queue, again) {
@@ -84,7 +86,7 @@ type insertion struct {
 }
 
 // wakeIfDue wakes the builder where enough has changed.
-func (g *Graph) wakeIfDue() {
+func (g *graph) wakeIfDue() {
 	if p := g.parts; !p.whole || p.delta.Len() >= minDelta || p.sweepDue() {
 		g.builder.wake(g)
 	}
@@ -94,7 +96,7 @@ func (g *Graph) wakeIfDue() {
 func (p *parts) sweepDue() bool { return p.graph.Dead() > minDelta && p.graph.Dead()*4 > p.graph.Len() }
 
 // step does some milliseconds of work, and reports whether there is more. A panic gives the graph up.
-func (g *Graph) step() (more bool) {
+func (g *graph) step() (more bool) {
 	g.building.Lock()
 	defer g.building.Unlock()
 	defer func() {
@@ -124,32 +126,32 @@ func (g *Graph) step() (more bool) {
 }
 
 // locked calls f under the lock of the owner.
-func (g *Graph) locked(f func() bool) bool {
+func (g *graph) locked(f func() bool) bool {
 	g.options.owner.RLock()
 	defer g.options.owner.RUnlock()
 	return f()
 }
 
 // begin returns the graph, which it makes where one is due.
-func (g *Graph) begin() *parts {
+func (g *graph) begin() *parts {
 	g.options.owner.Lock()
 	defer g.options.owner.Unlock()
 	if g.parts == nil && g.dueLocked() && !g.stopped.Load() {
 		g.changes = 0
 		g.status.Rebuilds++
 		g.status.Why = "a graph is being built"
-		g.parts = newParts(hnsw.New(g.options.Seed), g.flat)
+		g.parts = newParts(hnsw.New(graphSeed), g.flat)
 	}
 	return g.parts
 }
 
-func newParts(graph *hnsw.Graph, flat *Flat) *parts {
-	return &parts{graph: graph, nodeOf: make([]hnsw.Node, flat.rows.end), delta: NewFlat(flat.rows, flat.name)}
+func newParts(graph *hnsw.Graph, flat *flat) *parts {
+	return &parts{graph: graph, nodeOf: make([]hnsw.Node, flat.rows.end), delta: newFlat(flat.rows, flat.names)}
 }
 
 // takeBatch chooses the rows to insert next, and reports whether there may be more: in the first build rows by their numbers, then
 // those of the delta.
-func (g *Graph) takeBatch(p *parts) bool {
+func (g *graph) takeBatch(p *parts) bool {
 	g.options.owner.Lock()
 	defer g.options.owner.Unlock()
 	p.batch = p.batch[:0]
@@ -175,7 +177,7 @@ func (g *Graph) takeBatch(p *parts) bool {
 }
 
 // complete ends the first build: queries are gathered for the self-check.
-func (g *Graph) complete(p *parts) {
+func (g *graph) complete(p *parts) {
 	p.whole, p.trial = true, new(trial)
 	g.status.Why = fmt.Sprintf("a graph is built, and %d queries are awaited to check it", trialLen)
 }
@@ -189,7 +191,7 @@ func (p *parts) take(row int32) {
 
 // insert inserts the rows of the batch. Searches find them by their keys before nodeOf has them, and leave them out until then: they
 // are found in the delta.
-func (g *Graph) insert(p *parts) {
+func (g *graph) insert(p *parts) {
 	start := time.Now()
 	for i := range p.batch {
 		if g.stopped.Load() {
@@ -217,7 +219,7 @@ func (g *Graph) insert(p *parts) {
 }
 
 // sweep does a step of a sweep. Searches that began before its end hold the lock of the owner, and are waited for.
-func (g *Graph) sweep(p *parts) {
+func (g *graph) sweep(p *parts) {
 	p.sweeping = true
 	if !p.graph.Sweep(sweepLen) {
 		return
@@ -230,7 +232,7 @@ func (g *Graph) sweep(p *parts) {
 }
 
 // refuse gives the graph up for a reason that the status shows.
-func (g *Graph) refuse(why string) {
+func (g *graph) refuse(why string) {
 	g.options.owner.Lock()
 	defer g.options.owner.Unlock()
 	g.refusals++

@@ -58,7 +58,7 @@ type checkup struct {
 }
 
 // check makes a self-check with the queries gathered. The graph then serves, or is given up.
-func (g *Graph) check(p *parts) {
+func (g *graph) check(p *parts) {
 	c, ended := g.examine(p, p.trial.queries)
 	if !ended {
 		return
@@ -81,20 +81,20 @@ func (g *Graph) check(p *parts) {
 // exact is what the scan found for a query: the nearest row over the gate, or none.
 type exact struct {
 	query *query
-	best  []Neighbor
+	best  []neighbor
 }
 
 // examine searches the scan and the graph for each query, with the smallest breadth that finds enough. Where too few queries have a row
 // over the route gate, because most are of new topics, it asks for rows over a lower one, which are harder to find. It reports false where it
 // ended early because the graph was stopped.
-func (g *Graph) examine(p *parts, queries []*query) (c checkup, ended bool) {
-	c.asked, c.forced = len(queries), g.options.Forced
+func (g *graph) examine(p *parts, queries []*query) (c checkup, ended bool) {
+	c.asked, c.forced = len(queries), g.options.forced
 	var want []exact
-	for c.gate = float32(g.options.Route); ; c.gate -= gateStep {
+	for c.gate = float32(g.options.route); ; c.gate -= gateStep {
 		if want, ended = c.scan(g, queries); !ended {
 			return c, false
 		}
-		if c.counted >= minCounted || c.gate < float32(g.options.Route)-gateDrop {
+		if c.counted >= minCounted || c.gate < float32(g.options.route)-gateDrop {
 			break
 		}
 	}
@@ -110,7 +110,7 @@ func (g *Graph) examine(p *parts, queries []*query) (c checkup, ended bool) {
 }
 
 // scan is the exact answers to the queries.
-func (c *checkup) scan(g *Graph, queries []*query) (want []exact, ended bool) {
+func (c *checkup) scan(g *graph, queries []*query) (want []exact, ended bool) {
 	var times []time.Duration
 	c.counted = 0
 	for _, q := range queries {
@@ -129,9 +129,17 @@ func (c *checkup) scan(g *Graph, queries []*query) (want []exact, ended bool) {
 	return want, true
 }
 
-func (c *checkup) scanOne(g *Graph, q *query) (exact, time.Duration) {
+// readLock is a lock as its readers have it.
+type readLock struct{ *sync.RWMutex }
+
+func (l readLock) pause() {
+	l.RUnlock()
+	l.RLock()
+}
+
+func (c *checkup) scanOne(g *graph, q *query) (exact, time.Duration) {
 	owner := g.options.owner
-	q.pause = func() { owner.RUnlock(); owner.RLock() }
+	q.lock = readLock{owner}
 	owner.RLock()
 	defer owner.RUnlock()
 	start := time.Now()
@@ -140,7 +148,7 @@ func (c *checkup) scanOne(g *Graph, q *query) (exact, time.Duration) {
 }
 
 // try searches the graph for each query, and counts what it finds. Queries whose row has left since do not count.
-func (c *checkup) try(g *Graph, p *parts, want []exact) (ended bool) {
+func (c *checkup) try(g *graph, p *parts, want []exact) (ended bool) {
 	var times []time.Duration
 	c.counted, c.nearest, c.any = 0, 0, 0
 	for _, w := range want {
@@ -154,20 +162,20 @@ func (c *checkup) try(g *Graph, p *parts, want []exact) (ended bool) {
 	return true
 }
 
-func (c *checkup) tryOne(g *Graph, p *parts, w exact) time.Duration {
+func (c *checkup) tryOne(g *graph, p *parts, w exact) time.Duration {
 	g.options.owner.RLock()
 	defer g.options.owner.RUnlock()
 	start := time.Now()
 	got := p.delta.Search(w.query, 1, c.gate, nil)
 	got, ok := g.merge(p, c.breadth, w.query, 1, c.gate, got)
 	took := time.Since(start)
-	if len(w.best) == 0 || !g.flat.has(w.best[0].Row) || g.flat.name(w.best[0].Row) != w.best[0].Name {
+	if len(w.best) == 0 || !g.flat.has(w.best[0].row) || g.flat.names.nameOf(w.best[0].row) != w.best[0].name {
 		return took
 	}
 	c.counted++
 	if ok && len(got) > 0 {
 		c.any++
-		if got[0].Score >= w.best[0].Score {
+		if got[0].score >= w.best[0].score {
 			c.nearest++
 		}
 	}

@@ -9,28 +9,31 @@ import (
 
 const noSlot = -1
 
-// Flat is the Index that scans the sketches of its rows. Add and Remove cost O(1), Search some 0.9 ns a row (see package hamming); it loses the
+// flat is the index that scans the sketches of its rows. Add and Remove cost O(1), Search some 0.9 ns a row (see package hamming); it loses the
 // nearest row with a probability below 2e-4 (see scan). A row costs 40 bytes.
-type Flat struct {
+type flat struct {
 	rows   *rows
-	name   func(row int32) uint64
+	names  namer
 	heads  chunks[firstPart] // of each slot
 	rowOf  []int32           // of each slot
 	slotOf []int32           // of each row, or noSlot
 }
 
-var _ Index = (*Flat)(nil)
+var _ index = (*flat)(nil)
+
+// namer returns the name of a row in the set.
+type namer interface{ nameOf(row int32) uint64 }
 
 // firstPart is the first bits of a sketch.
 type firstPart = [firstWords]uint64
 
-// NewFlat makes an empty index of rows. name returns the Name of a row in the set.
-func NewFlat(rs *rows, name func(row int32) uint64) *Flat {
-	return &Flat{rows: rs, name: name, heads: chunks[firstPart]{width: 1, shift: scanShift}}
+// newFlat makes an empty index of rows.
+func newFlat(rs *rows, names namer) *flat {
+	return &flat{rows: rs, names: names, heads: chunks[firstPart]{width: 1, shift: scanShift}}
 }
 
-// Add implements Index.
-func (f *Flat) Add(row int32) {
+// Add implements index.
+func (f *flat) Add(row int32) {
 	if f.has(row) {
 		return
 	}
@@ -44,8 +47,8 @@ func (f *Flat) Add(row int32) {
 	f.heads.at(slot)[0] = firstPart(s[:firstWords])
 }
 
-// Remove implements Index. The last slot takes the place of the one that is removed.
-func (f *Flat) Remove(row int32) {
+// Remove implements index. The last slot takes the place of the one that is removed.
+func (f *flat) Remove(row int32) {
 	if !f.has(row) {
 		return
 	}
@@ -62,27 +65,19 @@ func (f *Flat) Remove(row int32) {
 }
 
 // has reports whether a row is in the index.
-func (f *Flat) has(row int32) bool { return int(row) < len(f.slotOf) && f.slotOf[row] != noSlot }
+func (f *flat) has(row int32) bool { return int(row) < len(f.slotOf) && f.slotOf[row] != noSlot }
 
-// Len implements Index.
-func (f *Flat) Len() int { return len(f.rowOf) }
+// Len implements index.
+func (f *flat) Len() int { return len(f.rowOf) }
 
-// Search implements Index. It scans from the last slot to the first, because the last one may take the place of another during a
+// Search implements index. It scans from the last slot to the first, because the last one may take the place of another during a
 // pause: so none is missed.
-func (f *Flat) Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor {
-	found := best[Neighbor]{k: k, compare: compareNeighbors, items: dst[:0]}
+func (f *flat) Search(q *query, k int, gate float32, dst []neighbor) []neighbor {
+	found := nearest{of: f, gate: gate, best: best[neighbor]{k: k, items: dst[:0]}}
 	if k < 1 || len(q.vector) != f.rows.dim {
 		return found.items
 	}
-	s := newScan(f.rows, q, nearZ, gate, func(row int32, score float32) float32 {
-		if f.has(row) && !slices.ContainsFunc(found.items, func(n Neighbor) bool { return n.Row == row }) { // it left, or was seen in another slot
-			found.offer(Neighbor{Name: f.name(row), Row: row, Score: score})
-		}
-		if last, full := found.worst(); full {
-			return last.Score
-		}
-		return gate
-	})
+	s := newScan(f.rows, q, nearZ, gate, &found)
 	near := q.near[:0]
 	for to := len(f.rowOf); to > 0; {
 		from := (to - 1) / scanRows * scanRows
@@ -101,9 +96,32 @@ func (f *Flat) Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor 
 	return found.items
 }
 
+// nearest is the visitor that keeps the best rows of a set.
+type nearest struct {
+	best[neighbor]
+	of   *flat
+	gate float32
+}
+
+// visit takes a row, unless it left during a pause, or was seen in another slot.
+func (n *nearest) visit(row int32, score float32) (min float32) {
+	if n.of.has(row) && !slices.ContainsFunc(n.items, func(x neighbor) bool { return x.row == row }) {
+		n.offer(neighbor{n.of.names.nameOf(row), row, score})
+	}
+	return n.min()
+}
+
+// min is the score that the next row must reach.
+func (n *nearest) min() float32 {
+	if last, full := n.worst(); full {
+		return last.score
+	}
+	return n.gate
+}
+
 // near appends to dst the rows of slots from to to-1 whose first bits differ from q in at most cut bits, with the number of those bits.
 // The slots are in one chunk.
-func (f *Flat) near(from, to int, q *query, cut int, dst []candidate) []candidate {
+func (f *flat) near(from, to int, q *query, cut int, dst []candidate) []candidate {
 	heads := f.heads.part(int32(from), int32(to))
 	set, first := q.set[:(len(heads)+63)/64], (*firstPart)(q.sketch[:firstWords])
 	hamming.Near256(set, heads, first, cut)

@@ -15,7 +15,7 @@ const (
 	missSlots  = 2048 // searches without a result whose nodes are kept for the row that may follow
 )
 
-// Graph is an Index that searches an HNSW graph where that is faster than a scan of all sketches. It has every row in a Flat too, which
+// graph is an index that searches an HNSW graph where that is faster than a scan of all sketches. It has every row in a flat too, which
 // answers until the graph is complete and has passed its self-check, and again whenever the graph fails.
 //
 // The graph grows with the set. A new row is in a delta first, which is scanned; the builder inserts the rows of the delta in batches
@@ -23,8 +23,8 @@ const (
 // sweep removes the tombstones when they are a fifth of the nodes. A graph that is built again when a quarter has changed would
 // cost four insertions for each change; one insertion costs 0.1 to 0.3 ms of CPU, and less than half of that where it reuses what the search
 // for the same vector found, as it does where a miss makes a topic.
-type Graph struct {
-	options GraphOptions
+type graph struct {
+	options graphOptions
 	builder *builder
 	stopped atomic.Bool
 	faults  atomic.Int64
@@ -33,21 +33,19 @@ type Graph struct {
 	building sync.Mutex // held by each step of the builder
 
 	// The lock of the owner protects what follows.
-	flat     *Flat // every row
+	flat     *flat // every row
 	parts    *parts
 	changes  int // rows that joined or left since the last attempt
 	refusals int // in a row
 	status   IndexStatus
 }
 
-// GraphOptions are the settings of a Graph.
-type GraphOptions struct {
-	Min    int     // rows from which on a graph is tried
-	Forced bool    // it serves also where it is slower than a scan
-	Route  float64 // a query that has no row over this gate does not count in the self-check
-	Seed   int64
-
-	owner   *sync.RWMutex // protects the rows and the Graph
+// graphOptions are the settings of a graph.
+type graphOptions struct {
+	min     int           // rows from which on a graph is tried
+	forced  bool          // it serves also where it is slower than a scan
+	route   float64       // a query that has no row over this gate does not count in the self-check
+	owner   *sync.RWMutex // protects the rows and the graph
 	builder *builder
 }
 
@@ -55,7 +53,7 @@ type GraphOptions struct {
 type parts struct {
 	graph    *hnsw.Graph
 	nodeOf   []hnsw.Node // of each row; 0: it is not in the graph
-	delta    *Flat       // rows of the set that the graph lacks, once it is complete
+	delta    *flat       // rows of the set that the graph lacks, once it is complete
 	batch    []insertion // rows that the builder inserts now
 	next     int32       // the first build has come to this row
 	whole    bool        // the first build has ended
@@ -74,25 +72,25 @@ type miss struct {
 	nodes  []hnsw.Node
 }
 
-var _ Index = (*Graph)(nil)
+var _ index = (*graph)(nil)
 
-// NewGraph makes a Graph over flat, which only the Graph may change from then on. The owner's lock must be held for each call, for
+// newGraph makes a graph over flat, which only the graph may change from then on. The owner's lock must be held for each call, for
 // reading in Search, Len and Status.
-func NewGraph(flat *Flat, o GraphOptions) *Graph {
-	g := &Graph{options: o, builder: o.builder, flat: flat}
+func newGraph(flat *flat, o graphOptions) *graph {
+	g := &graph{options: o, builder: o.builder, flat: flat}
 	g.pool.New = func() any { return new(nearby) }
-	g.status = IndexStatus{Backend: backendFlat, Why: fmt.Sprintf("fewer than %d vectors", o.Min)}
+	g.status = IndexStatus{Backend: backendFlat, Why: fmt.Sprintf("fewer than %d vectors", o.min)}
 	return g
 }
 
 // stop ends the background work, and does not wait for its end.
-func (g *Graph) stop() { g.stopped.Store(true) }
+func (g *graph) stop() { g.stopped.Store(true) }
 
-// Len implements Index.
-func (g *Graph) Len() int { return g.flat.Len() }
+// Len implements index.
+func (g *graph) Len() int { return g.flat.Len() }
 
-// Add implements Index.
-func (g *Graph) Add(row int32) {
+// Add implements index.
+func (g *graph) Add(row int32) {
 	if g.flat.has(row) {
 		return
 	}
@@ -109,8 +107,8 @@ func (g *Graph) Add(row int32) {
 	g.wakeIfDue()
 }
 
-// Remove implements Index.
-func (g *Graph) Remove(row int32) {
+// Remove implements index.
+func (g *graph) Remove(row int32) {
 	if !g.flat.has(row) {
 		return
 	}
@@ -131,8 +129,8 @@ func (g *Graph) Remove(row int32) {
 			p.batch[i].gone = true
 		}
 	}
-	if g.flat.Len() < g.options.Min/2 {
-		g.dropLocked(fmt.Sprintf("fewer than %d vectors", g.options.Min/2))
+	if g.flat.Len() < g.options.min/2 {
+		g.dropLocked(fmt.Sprintf("fewer than %d vectors", g.options.min/2))
 		return
 	}
 	g.wakeIfDue()
@@ -147,13 +145,13 @@ func (p *parts) change(row int32) {
 }
 
 // dropLocked gives a graph up until much has changed.
-func (g *Graph) dropLocked(why string) {
+func (g *graph) dropLocked(why string) {
 	g.parts, g.changes = nil, 0
 	g.status.Backend, g.status.Why = backendFlat, why
 }
 
-// Search implements Index. With a graph it may miss a row, but every row it returns is in the set and every score exact.
-func (g *Graph) Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor {
+// Search implements index. With a graph it may miss a row, but every row it returns is in the set and every score exact.
+func (g *graph) Search(q *query, k int, gate float32, dst []neighbor) []neighbor {
 	g.observe(q)
 	if found, ok := g.searchGraph(q, k, gate, dst); ok {
 		return found
@@ -163,7 +161,7 @@ func (g *Graph) Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor
 
 // observe begins a first attempt, and gathers queries for a self-check. An attempt begins with a search, and not with a row: at a start
 // all rows are added first.
-func (g *Graph) observe(q *query) {
+func (g *graph) observe(q *query) {
 	if p := g.parts; p == nil {
 		if g.dueLocked() {
 			g.builder.wake(g)
@@ -175,9 +173,9 @@ func (g *Graph) observe(q *query) {
 
 // dueLocked reports whether a graph is to be tried: at once if none was, then each time that half of the rows have changed, and half as
 // often after each refusal.
-func (g *Graph) dueLocked() bool {
+func (g *graph) dueLocked() bool {
 	n := g.flat.Len()
-	return n >= g.options.Min && (g.refusals == 0 || g.changes > max(minChanges, n/2)<<min(g.refusals-1, 16))
+	return n >= g.options.min && (g.refusals == 0 || g.changes > max(minChanges, n/2)<<min(g.refusals-1, 16))
 }
 
 // nearby is room for one search.
@@ -187,7 +185,7 @@ type nearby struct {
 }
 
 // searchGraph merges what the graph and the delta find. It is not ok if no graph serves, if it panics, or if it reaches too few rows.
-func (g *Graph) searchGraph(q *query, k int, gate float32, dst []Neighbor) (found []Neighbor, ok bool) {
+func (g *graph) searchGraph(q *query, k int, gate float32, dst []neighbor) (found []neighbor, ok bool) {
 	p := g.parts
 	if p == nil || p.breadth == 0 || len(q.vector) != g.flat.rows.dim {
 		return dst, false
@@ -200,7 +198,7 @@ func (g *Graph) searchGraph(q *query, k int, gate float32, dst []Neighbor) (foun
 }
 
 // merge adds the nearest rows of the graph to those found in the delta.
-func (g *Graph) merge(p *parts, breadth int, q *query, k int, gate float32, found []Neighbor) (all []Neighbor, ok bool) {
+func (g *graph) merge(p *parts, breadth int, q *query, k int, gate float32, found []neighbor) (all []neighbor, ok bool) {
 	defer func() {
 		if recover() != nil {
 			g.faults.Add(1)
@@ -215,19 +213,9 @@ func (g *Graph) merge(p *parts, breadth int, q *query, k int, gate float32, foun
 	room := g.pool.Get().(*nearby)
 	short := shortened(&q.sketch)
 	room.found = p.graph.Search(&short, max(breadth, 2*k), room.found[:0])
-	best := best[Neighbor]{k: k, compare: compareNeighbors, items: found}
-	least := gate
-	if last, full := best.worst(); full {
-		least = last.Score
-	}
-	s := newScan(g.flat.rows, q, nearZ, least, func(row int32, score float32) float32 {
-		best.offer(Neighbor{Name: g.flat.name(row), Row: row, Score: score})
-		if last, full := best.worst(); full {
-			return last.Score
-		}
-		return least
-	})
-	room.rows = p.candidates(room.found, cutFor(hnsw.Bits, least, nearZ), room.rows[:0])
+	best := nearest{of: g.flat, gate: gate, best: best[neighbor]{k: k, items: found}}
+	s := newScan(g.flat.rows, q, nearZ, best.min(), &best)
+	room.rows = p.candidates(room.found, cutFor(hnsw.Bits, s.min, nearZ), room.rows[:0])
 	s.check(room.rows)
 	if len(best.items) == 0 {
 		p.keepMiss(short, room.found)
@@ -276,7 +264,7 @@ func keyOfRow(row int32) uint64 { return uint64(row) + 1 }
 func rowOfKey(key uint64) int32 { return int32(key - 1) }
 
 // Status returns which form serves and why.
-func (g *Graph) Status() IndexStatus {
+func (g *graph) Status() IndexStatus {
 	s := g.status
 	s.Faults = int(g.faults.Load())
 	if p := g.parts; p != nil {

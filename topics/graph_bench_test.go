@@ -43,7 +43,7 @@ func benchGraph(b *testing.B, size int) {
 		}
 	}
 	s := t.scope(ScopeID{})
-	g := s.index.(*Graph)
+	g := s.index.(*graph)
 	before := heapInUse()
 	b.ReportMetric(cpu(func() { s.nearest(g, fresh[0]); t.builder.runs.Wait() })/float64(size), "µs/insert")
 	b.ReportMetric((heapInUse()-before)/float64(size), "B/node")
@@ -68,7 +68,7 @@ func benchGraph(b *testing.B, size int) {
 }
 
 // nearest searches an index as a request does.
-func (s *scope) nearest(index Index, q *query) []Neighbor {
+func (s *scope) nearest(index index, q *query) []neighbor {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return index.Search(q, 1, float32(s.options.Route), nil)
@@ -87,27 +87,27 @@ func cpu(f func()) float64 {
 }
 
 // compared returns the times of a search by the graph and by the scan in µs, and the recall of the graph.
-func (s *scope) compared(queries []*query) (graph, scan, recall float64) {
-	g := s.index.(*Graph)
-	got, want := make([][]Neighbor, len(queries)), make([][]Neighbor, len(queries))
-	search := func(index Index, found [][]Neighbor) float64 {
+func (s *scope) compared(queries []*query) (ofGraph, ofScan, recall float64) {
+	g := s.index.(*graph)
+	got, want := make([][]neighbor, len(queries)), make([][]neighbor, len(queries))
+	search := func(index index, found [][]neighbor) float64 {
 		return cpu(func() {
 			for i, q := range queries {
 				found[i] = s.nearest(index, q)
 			}
 		}) / float64(len(queries))
 	}
-	graph, scan = search(g, got), search(g.flat, want)
+	ofGraph, ofScan = search(g, got), search(g.flat, want)
 	counted, found := 0, 0
 	for i, w := range want {
 		if len(w) > 0 {
 			counted++
-			if len(got[i]) > 0 && got[i][0].Score >= w[0].Score {
+			if len(got[i]) > 0 && got[i][0].score >= w[0].score {
 				found++
 			}
 		}
 	}
-	return graph, scan, float64(found) / float64(counted)
+	return ofGraph, ofScan, float64(found) / float64(counted)
 }
 
 // benchChurn searches for new vectors, each of which then takes the place of an entry, and returns what an insertion takes, in µs.

@@ -80,7 +80,7 @@ func TestGraphChurn(t *testing.T) {
 			for q := range queries {
 				mu.RLock()
 				for _, n := range g.Search(q, 8) {
-					if v, ok := want[n.Name]; !ok || !close32(embed.Dot(q, v), n.Score) {
+					if v, ok := want[n.name]; !ok || !close32(embed.Dot(q, v), n.score) {
 						t.Errorf("neighbour %v: wrong score, or not stored (%v)", n, ok)
 					}
 				}
@@ -117,7 +117,7 @@ func (g namedGraph) measure(t *testing.T, rng *rand.Rand, want oracle) {
 	for _, v := range want {
 		q := near(rng, v, 0.8)
 		found, best := g.Search(q, 1), want.search(q, 1)
-		if asked++; len(found) == 0 || found[0].Score < best[0].Score-1e-5 {
+		if asked++; len(found) == 0 || found[0].score < best[0].score-1e-5 {
 			missed++
 		}
 		if asked == 300 {
@@ -156,7 +156,7 @@ func TestGraphInsertsWhatSearchesFound(t *testing.T) {
 	g.measure(t, rng, want)
 }
 
-func (g namedGraph) searchAbove(v []float32, gate float32) []Neighbor {
+func (g namedGraph) searchAbove(v []float32, gate float32) []neighbor {
 	g.mu.RLock()
 	defer g.mu.RUnlock()
 	return g.index.Search(newQuery(v), 1, gate, nil)
@@ -266,7 +266,7 @@ func TestFreedScopeDoesNotWaitForItsBuild(t *testing.T) {
 	topics := inPlane(t, nil)
 	put(t, topics, 1, 0, 0)
 	s := topics.scope(ScopeID{})
-	g := NewGraph(s.index.(*Graph).flat, GraphOptions{Min: 1, Route: 0.5, owner: &s.mu, builder: &topics.builder})
+	g := newGraph(s.index.(*graph).flat, graphOptions{min: 1, route: 0.5, owner: &s.mu, builder: &topics.builder})
 	s.index = g
 	g.building.Lock() // as a step does
 	search(topics, Query{Vector: plane(0), Hit: 1})

@@ -2,53 +2,53 @@ package topics
 
 import "cmp"
 
-// Index finds the nearest of a set of rows by inner product, which is the cosine of unit vectors. Any number of Search calls may
+// index finds the nearest of a set of rows by inner product, which is the cosine of unit vectors. Any number of Search calls may
 // run at the same time; no other call may run beside Add or Remove, so the owner of the rows holds a read-write lock.
-type Index interface {
+type index interface {
 	// Add takes a row into the set; its vector must not change until Remove. A row of the set stays as it is.
 	Add(row int32)
 	// Remove takes a row out of the set, before it is removed from the rows: no later Search returns it. A row that is not in the set is
 	// ignored.
 	Remove(row int32)
 	// Search appends the k nearest that score at least gate to dst[:0], best first. A query of another dimension finds nothing.
-	Search(q *query, k int, gate float32, dst []Neighbor) []Neighbor
+	Search(q *query, k int, gate float32, dst []neighbor) []neighbor
 	// Len is the number of rows of the set.
 	Len() int
+	// Status is which form serves.
+	Status() IndexStatus
 }
 
-// Neighbor is one answer of an Index.
-type Neighbor struct {
-	Name  uint64 // that the owner gave to the row
-	Row   int32
-	Score float32 // cosine to the query
+// neighbor is one answer of an index.
+type neighbor struct {
+	name  uint64 // that the owner gave to the row
+	row   int32
+	score float32 // cosine to the query
 }
 
-// compareNeighbors orders neighbours best first; ties go to the lower name, so that an answer does not depend on the order of
-// inserts.
-func compareNeighbors(a, b Neighbor) int {
-	if c := cmp.Compare(b.Score, a.Score); c != 0 {
+// compare orders neighbours best first; ties go to the lower name, so that an answer does not depend on the order of inserts.
+func (a neighbor) compare(b neighbor) int {
+	if c := cmp.Compare(b.score, a.score); c != 0 {
 		return c
 	}
-	return cmp.Compare(a.Name, b.Name)
+	return cmp.Compare(a.name, b.name)
 }
 
 // best keeps the k best items offered, in order. It inserts one by one: k is small.
-type best[T any] struct {
-	k       int
-	compare func(a, b T) int
-	items   []T
+type best[T interface{ compare(T) int }] struct {
+	k     int
+	items []T
 }
 
 // offer takes x if it is among the k best so far.
 func (b *best[T]) offer(x T) {
 	if len(b.items) < b.k {
 		b.items = append(b.items, x)
-	} else if b.compare(x, b.items[b.k-1]) < 0 {
+	} else if x.compare(b.items[b.k-1]) < 0 {
 		b.items[b.k-1] = x
 	} else {
 		return
 	}
-	for i := len(b.items) - 1; i > 0 && b.compare(b.items[i], b.items[i-1]) < 0; i-- {
+	for i := len(b.items) - 1; i > 0 && b.items[i].compare(b.items[i-1]) < 0; i-- {
 		b.items[i], b.items[i-1] = b.items[i-1], b.items[i]
 	}
 }

@@ -9,31 +9,33 @@ import (
 	"reprise/embed"
 )
 
-// oracle is the plainest Index.
+// oracle is the plainest index.
 type oracle map[uint64][]float32
 
-func (o oracle) search(q []float32, k int) (found []Neighbor) {
+func (o oracle) search(q []float32, k int) (found []neighbor) {
 	for id, v := range o {
-		found = append(found, Neighbor{Name: id, Score: embed.Dot(q, v)})
+		found = append(found, neighbor{name: id, score: embed.Dot(q, v)})
 	}
-	slices.SortFunc(found, compareNeighbors)
+	slices.SortFunc(found, neighbor.compare)
 	return found[:min(k, len(found))]
 }
 
-// named is an Index over rows of its own, whose vectors have ids.
+// named is an index over rows of its own, whose vectors have ids.
 type named struct {
-	mu    sync.RWMutex // protects what follows; a Graph reads under it
+	mu    sync.RWMutex // protects what follows; a graph reads under it
 	rows  *rows
 	rowOf map[uint64]int32
 	ids   map[int32]uint64
-	index Index
+	index index
 }
 
-func newNamed(dim int, over func(x *named, flat *Flat) Index) *named {
+func newNamed(dim int, over func(x *named, flat *flat) index) *named {
 	x := &named{rows: newRows(dim), rowOf: map[uint64]int32{}, ids: map[int32]uint64{}}
-	x.index = over(x, NewFlat(x.rows, func(row int32) uint64 { return x.ids[row] }))
+	x.index = over(x, newFlat(x.rows, x))
 	return x
 }
+
+func (x *named) nameOf(row int32) uint64 { return x.ids[row] }
 
 func (x *named) Upsert(id uint64, v []float32) {
 	x.Delete(id)
@@ -56,7 +58,7 @@ func (x *named) Delete(id uint64) {
 	}
 }
 
-func (x *named) Search(v []float32, k int) []Neighbor {
+func (x *named) Search(v []float32, k int) []neighbor {
 	x.mu.RLock()
 	defer x.mu.RUnlock()
 	return x.index.Search(newQuery(v), k, anyScore, nil)
@@ -68,19 +70,19 @@ func (x *named) Len() int {
 	return x.index.Len()
 }
 
-// namedGraph is a Graph over rows of its own.
+// namedGraph is a graph over rows of its own.
 type namedGraph struct {
 	*named
-	graph *Graph
+	graph *graph
 }
 
-// graphOver makes a Graph from some rows on.
+// graphOver makes a graph from some rows on.
 func graphOver(t testing.TB, dim, from int) namedGraph {
 	b := new(builder)
 	t.Cleanup(b.close)
-	var g *Graph
-	x := newNamed(dim, func(x *named, flat *Flat) Index {
-		g = NewGraph(flat, GraphOptions{Min: from, Forced: true, Route: 0.6, Seed: 1, owner: &x.mu, builder: b})
+	var g *graph
+	x := newNamed(dim, func(x *named, flat *flat) index {
+		g = newGraph(flat, graphOptions{min: from, forced: true, route: 0.6, owner: &x.mu, builder: b})
 		return g
 	})
 	return namedGraph{x, g}
@@ -98,7 +100,7 @@ func (g namedGraph) status() IndexStatus {
 // serving is a namedGraph that serves without a self-check as soon as it is built.
 type serving struct{ namedGraph }
 
-func (g serving) Search(v []float32, k int) []Neighbor {
+func (g serving) Search(v []float32, k int) []neighbor {
 	g.named.Search(v, k)
 	g.settle()
 	g.mu.Lock()
@@ -113,7 +115,7 @@ func (g serving) Search(v []float32, k int) []Neighbor {
 type testIndex interface {
 	Upsert(id uint64, v []float32)
 	Delete(id uint64)
-	Search(v []float32, k int) []Neighbor
+	Search(v []float32, k int) []neighbor
 	Len() int
 }
 
@@ -124,7 +126,7 @@ var indexes = []struct {
 	make  func(t testing.TB, dim int) testIndex
 }{
 	{"flat", true, func(_ testing.TB, dim int) testIndex {
-		return newNamed(dim, func(_ *named, flat *Flat) Index { return flat })
+		return newNamed(dim, func(_ *named, flat *flat) index { return flat })
 	}},
 	{"graph", false, func(t testing.TB, dim int) testIndex { return serving{graphOver(t, dim, 30)} }},
 }
@@ -162,21 +164,21 @@ func conform(t *testing.T, index testIndex, dim int, exact bool) {
 }
 
 // compare checks neighbours: stored ids, right scores, in order, as many as possible, and the best ones if the index is exact.
-func compare(t *testing.T, found []Neighbor, want oracle, q []float32, k int, exact bool) {
+func compare(t *testing.T, found []neighbor, want oracle, q []float32, k int, exact bool) {
 	t.Helper()
 	best := want.search(q, k)
 	if len(found) != len(best) {
 		t.Fatalf("%d neighbours, want %d", len(found), len(best))
 	}
 	for i, n := range found {
-		v, ok := want[n.Name]
-		if !ok || !close32(embed.Dot(q, v), n.Score) {
+		v, ok := want[n.name]
+		if !ok || !close32(embed.Dot(q, v), n.score) {
 			t.Fatalf("neighbour %v: wrong score, or not stored (%v)", n, ok)
 		}
-		if i > 0 && compareNeighbors(found[i-1], n) >= 0 {
+		if i > 0 && found[i-1].compare(n) >= 0 {
 			t.Fatalf("neighbours out of order: %v", found)
 		}
-		if exact && !close32(n.Score, best[i].Score) {
+		if exact && !close32(n.score, best[i].score) {
 			t.Fatalf("neighbour %d is %v, want %v", i, n, best[i])
 		}
 	}
@@ -207,7 +209,7 @@ func TestIndexTies(t *testing.T) {
 			}
 			var got []uint64
 			for _, n := range index.Search([]float32{1, 0}, 3) {
-				got = append(got, n.Name)
+				got = append(got, n.name)
 			}
 			if want := []uint64{3, 4, 5}; !slices.Equal(got, want) {
 				t.Errorf("got %v, want %v", got, want)

@@ -112,7 +112,7 @@ func (m *model) search(q Query) (r Route) {
 	slices.SortFunc(near, func(a, b Match) int {
 		return cmp.Or(cmp.Compare(b.Score, a.Score), cmp.Compare(a.Topic, b.Topic))
 	})
-	slices.SortFunc(found, compareMatches)
+	slices.SortFunc(found, Match.compare)
 	if near[0].Score >= m.o.Route {
 		r.Topic, r.Score = near[0].Topic, near[0].Score
 	}

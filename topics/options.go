@@ -12,11 +12,11 @@ var ErrOptions = errors.New("bad options")
 type Kind string
 
 const (
-	// KindAuto is Flat, and above 300,000 anchors a Graph that passed its self-check, also for speed.
+	// KindAuto is a scan, and above 300,000 anchors a graph that passed its self-check, also for speed.
 	KindAuto Kind = "auto"
-	// KindFlat is Flat at any size.
+	// KindFlat is a scan at any size.
 	KindFlat Kind = "flat"
-	// KindGraph is a Graph from 1,000 anchors on, if its recall passes the self-check.
+	// KindGraph is a graph from 1,000 anchors on, if its recall passes the self-check.
 	KindGraph Kind = "graph"
 )
 
@@ -34,8 +34,6 @@ type Options struct {
 	// PaperAnchors moves an anchor only when a member with a higher importance joins, as paper 002, Alg. 5, is printed
 	// (D10). Otherwise an anchor also moves when the importance of a member exceeds twice its own.
 	PaperAnchors bool
-	// Seed of the random draws of a Graph.
-	Seed int64
 }
 
 // withDefaults returns o with every default filled in, or an error that names a bad one.
@@ -76,11 +74,11 @@ const (
 	graphFrom = 1000
 )
 
-// graphOptions are those of the Graph of a scope.
-func (o *Options) graphOptions() GraphOptions {
-	g := GraphOptions{Min: autoFrom, Route: o.Route, Seed: o.Seed}
+// graphOptions are those of the graph of a scope.
+func (o *Options) graphOptions() graphOptions {
+	g := graphOptions{min: autoFrom, route: o.Route}
 	if o.Index == KindGraph {
-		g.Min, g.Forced = graphFrom, true
+		g.min, g.forced = graphFrom, true
 	}
 	return g
 }

@@ -28,12 +28,17 @@ type scan struct {
 	query *query
 	z     float64
 	min   float32
-	cut   int                                          // of whole sketches, for min
-	visit func(row int32, score float32) (min float32) // called for each row that scores at least min; returns the next minimum
+	cut   int // of whole sketches, for min
+	to    visitor
 }
 
-func newScan(rs *rows, q *query, z float64, min float32, visit func(row int32, score float32) float32) *scan {
-	return &scan{rows: rs, query: q, z: z, min: min, cut: cutFor(sketchBits, min, z), visit: visit}
+// visitor gets each row that scores at least the minimum, and returns the next minimum.
+type visitor interface {
+	visit(row int32, score float32) (min float32)
+}
+
+func newScan(rs *rows, q *query, z float64, min float32, to visitor) *scan {
+	return &scan{rows: rs, query: q, z: z, min: min, cut: cutFor(sketchBits, min, z), to: to}
 }
 
 // all scans all rows.
@@ -57,8 +62,8 @@ func (s *scan) all() {
 
 // pause lets writers pass.
 func (s *scan) pause() {
-	if s.query.pause != nil {
-		s.query.pause()
+	if s.query.lock != nil {
+		s.query.lock.pause()
 	}
 }
 
@@ -116,7 +121,7 @@ func (s *scan) score(list []candidate) {
 		if score < s.min {
 			continue
 		}
-		if next := s.visit(row, score); next > s.min {
+		if next := s.to.visit(row, score); next > s.min {
 			s.min, s.cut = next, cutFor(sketchBits, next, s.z)
 		}
 	}

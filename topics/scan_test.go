@@ -30,6 +30,17 @@ func clusters(rng *rand.Rand, n, dim int) (vectors [][]float32) {
 	return vectors
 }
 
+// visit, numbered and pausing are what a scan and a flat call.
+type (
+	visit    func(row int32) float32
+	numbered func(row int32) uint64
+	pausing  func()
+)
+
+func (f visit) visit(row int32, _ float32) float32 { return f(row) }
+func (f numbered) nameOf(row int32) uint64         { return f(row) }
+func (f pausing) pause()                           { f() }
+
 // TestScanFindsWhatANaiveScanFinds compares the scans by sketches with all scores, for gates from none to nearly 1, in rows of which
 // some are free.
 func TestScanFindsWhatANaiveScanFinds(t *testing.T) {
@@ -40,22 +51,22 @@ func TestScanFindsWhatANaiveScanFinds(t *testing.T) {
 			q := newQuery(near(rng, vectors[rng.Intn(len(vectors))], 0.5+0.5*rng.Float64()))
 			gate := float32(1 - 0.1*float64(i%12)) // the lowest is below 0
 			var want, got []int32
-			nearest := best[Neighbor]{k: 3, compare: compareNeighbors}
+			nearest := best[neighbor]{k: 3}
 			for row := range rs.end {
 				if !flat.has(row) {
 					continue
 				}
 				if score := embed.Dot(q.vector, rs.vector(row)); score >= gate {
 					want = append(want, row)
-					nearest.offer(Neighbor{uint64(row), row, score})
+					nearest.offer(neighbor{uint64(row), row, score})
 				}
 			}
-			newScan(rs, q, hitZ, gate, func(row int32, _ float32) float32 {
+			newScan(rs, q, hitZ, gate, visit(func(row int32) float32 {
 				if flat.has(row) { // or it is free
 					got = append(got, row)
 				}
 				return gate
-			}).all()
+			})).all()
 			if slices.Sort(got); !slices.Equal(got, want) {
 				t.Errorf("dimension %d, gate %v: %d rows, want %d", dim, gate, len(got), len(want))
 			}
@@ -84,7 +95,7 @@ func TestScanOfRealTexts(t *testing.T) {
 			if i%2 == 0 {
 				q = newQuery(near(rand.New(rand.NewSource(int64(i))), vectors[i], float64(gate)+0.01))
 			}
-			top := Neighbor{Score: anyScore}
+			top := neighbor{score: anyScore}
 			for row := range rs.end {
 				if !flat.has(row) {
 					continue
@@ -94,19 +105,19 @@ func TestScanOfRealTexts(t *testing.T) {
 					continue
 				}
 				pairs, lost = pairs+1, lost+1
-				if score > top.Score {
-					top = Neighbor{uint64(row), row, score}
+				if score > top.score {
+					top = neighbor{uint64(row), row, score}
 				}
 			}
-			newScan(rs, q, z, gate, func(row int32, _ float32) float32 {
+			newScan(rs, q, z, gate, visit(func(row int32) float32 {
 				if flat.has(row) {
 					lost--
 				}
 				return gate
-			}).all()
-			if top.Score >= gate {
+			})).all()
+			if top.score >= gate {
 				nearest++
-				if found := flat.Search(q, 1, gate, nil); len(found) == 0 || found[0].Score < top.Score {
+				if found := flat.Search(q, 1, gate, nil); len(found) == 0 || found[0].score < top.score {
 					other++
 				}
 			}
@@ -119,9 +130,9 @@ func TestScanOfRealTexts(t *testing.T) {
 }
 
 // filled adds vectors to rows and to a Flat over them, then removes a tenth, here and there and all of some chunks.
-func filled(rng *rand.Rand, vectors [][]float32) (*rows, *Flat, [][]float32) {
+func filled(rng *rand.Rand, vectors [][]float32) (*rows, *flat, [][]float32) {
 	rs := newRows(len(vectors[0]))
-	flat := NewFlat(rs, func(row int32) uint64 { return uint64(row) })
+	flat := newFlat(rs, numbered(func(row int32) uint64 { return uint64(row) }))
 	for _, v := range vectors {
 		s := sketchOf(v)
 		flat.Add(rs.add(v, &s))
@@ -148,12 +159,12 @@ func TestSearchWhileRowsMove(t *testing.T) {
 		near, far := sketchOf(v[0]), sketchOf(v[1])
 		rs := newRows(12)
 		gone := map[int32]bool{}
-		flat := NewFlat(rs, func(row int32) uint64 {
+		flat := newFlat(rs, numbered(func(row int32) uint64 {
 			if gone[row] {
 				t.Errorf("row %d is named, and left", row)
 			}
 			return uint64(row)
-		})
+		}))
 		for i := range 3 * scanRows {
 			if i%each == 0 {
 				flat.Add(rs.add(v[0], &near))
@@ -162,7 +173,7 @@ func TestSearchWhileRowsMove(t *testing.T) {
 			}
 		}
 		q := newQuery(v[0])
-		q.pause = func() {
+		q.lock = pausing(func() {
 			for range 500 {
 				row := int32(rng.Intn(3 * scanRows))
 				if flat.has(row) {
@@ -170,13 +181,13 @@ func TestSearchWhileRowsMove(t *testing.T) {
 					gone[row] = true
 				}
 			}
-		}
+		})
 		seen := map[int32]bool{}
 		for _, n := range flat.Search(q, 4*scanRows, 0.9, nil) {
-			if seen[n.Row] {
-				t.Fatalf("row %d is found twice", n.Row)
+			if seen[n.row] {
+				t.Fatalf("row %d is found twice", n.row)
 			}
-			seen[n.Row] = true
+			seen[n.row] = true
 		}
 		for row := int32(0); row < 3*scanRows; row += int32(each) {
 			if !gone[row] && !seen[row] {
@@ -207,19 +218,6 @@ func TestSketchBitsDifferByTheAngle(t *testing.T) {
 				t.Errorf("dimension %d, cosine %v: standard deviation %.2f, want at most that of independent bits, %.2f", dim, cosine, got, sigma)
 			}
 		}
-	}
-}
-
-// TestSketchVersion: the bits of a sketch decide what is found, and others may store them.
-func TestSketchVersion(t *testing.T) {
-	v := make([]float32, 384)
-	for i := range v {
-		v[i] = float32(i%7) - 3
-	}
-	embed.Normalize(v)
-	got := sketchOf(v)
-	if want := []uint64{0xab399a9f2f001a12, 0xf06962124fbe834f}; sketchVersion != 1 || !slices.Equal(got[:2], want) {
-		t.Errorf("sketch %#x of version %d, want %#x: a sketch that changes is of another version", got[:2], sketchVersion, want)
 	}
 }
 

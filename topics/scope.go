@@ -12,19 +12,13 @@ type scope struct {
 	size    int
 	topics  map[TopicID]*topic
 	chains  map[ChainID]*chain
-	rows    *rows       // the vector of every entry
-	entries []*entry    // of each row; nil: free
-	index   anchorIndex // finds anchors, by their rows: a Flat, or a Graph above one
-	stale   []*topic    // topics that lost their anchor, in that order
+	rows    *rows    // the vector of every entry
+	entries []*entry // of each row; nil: free
+	index   index    // finds anchors, by their rows: a flat, or a graph above one
+	stale   []*topic // topics that lost their anchor, in that order
 
 	access sync.Mutex // protects recent and, of every entry, parent, last, attempts and importance, from others that hold mu for reading
 	recent recent
-}
-
-// anchorIndex is an Index that reports which form serves.
-type anchorIndex interface {
-	Index
-	Status() IndexStatus
 }
 
 // topic is a cluster of entries. It has at least one member while it is in its scope's map. Most have no other: the members are a ring of
@@ -58,22 +52,25 @@ type entry struct {
 	gone       bool
 }
 
-// newScope makes an empty scope. It has no Graph, and so no background work, if background is nil.
+// newScope makes an empty scope. It has no graph, and so no background work, if background is nil.
 func newScope(id ScopeID, o *Options, dim int, background *builder) *scope {
 	s := &scope{
 		id: id, options: o,
 		topics: make(map[TopicID]*topic), chains: make(map[ChainID]*chain),
 		rows: newRows(dim),
 	}
-	flat := NewFlat(s.rows, func(row int32) uint64 { return uint64(s.entries[row].topic.id) })
+	flat := newFlat(s.rows, s)
 	s.index = flat
 	if o.Index != KindFlat && background != nil {
 		g := o.graphOptions()
 		g.owner, g.builder = &s.mu, background
-		s.index = NewGraph(flat, g)
+		s.index = newGraph(flat, g)
 	}
 	return s
 }
+
+// nameOf is the topic of which the entry of a row is the anchor.
+func (s *scope) nameOf(row int32) uint64 { return uint64(s.entries[row].topic.id) }
 
 // insertLocked adds m, whose vector is valid and whose id is new, to its topic (Alg. 5, OnInsert).
 func (s *scope) insertLocked(m Member, sk *sketch) *entry {
@@ -250,7 +247,7 @@ func (s *scope) chainLocked(id ChainID) *chain {
 
 // stop ends the background work of the index, and does not wait for its end.
 func (s *scope) stop() {
-	if g, ok := s.index.(*Graph); ok {
+	if g, ok := s.index.(*graph); ok {
 		g.stop()
 	}
 }

@@ -49,8 +49,8 @@ type Route struct {
 	Nearest Match
 }
 
-// compareMatches orders matches best first; ties go to the lower id.
-func compareMatches(a, b Match) int {
+// compare orders matches best first; ties go to the lower id.
+func (a Match) compare(b Match) int {
 	if c := cmp.Compare(b.Score, a.Score); c != 0 {
 		return c
 	}
@@ -72,7 +72,7 @@ func (t *Topics) Search(q Query) (r Route, ok bool) {
 		return r, true
 	}
 	request := queries.Get().(*query)
-	request.vector, request.sketch, request.pause = q.Vector, sketchOf(q.Vector), s.pause
+	request.vector, request.sketch, request.lock = q.Vector, sketchOf(q.Vector), s
 	defer request.release()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -87,7 +87,7 @@ func (t *Topics) Search(q Query) (r Route, ok bool) {
 
 // release makes q ready for another request.
 func (q *query) release() {
-	q.vector, q.pause = nil, nil
+	q.vector, q.lock = nil, nil
 	queries.Put(q)
 }
 
@@ -111,9 +111,9 @@ func (t *Topics) Refresh(id ScopeID) []EntryID {
 
 // routeLocked finds the anchor nearest to q that passes the route gate.
 func (s *scope) routeLocked(q *query, r *Route) {
-	var room [1]Neighbor
+	var room [1]neighbor
 	for _, n := range s.index.Search(q, 1, float32(s.options.Route), room[:0]) {
-		r.Topic, r.Score = TopicID(n.Name), float64(n.Score)
+		r.Topic, r.Score = TopicID(n.name), float64(n.score)
 		if topic := s.topics[r.Topic]; topic != nil && topic.anchor != nil {
 			r.Anchor = topic.anchor.id
 		}
@@ -132,7 +132,7 @@ type verification struct {
 
 func (s *scope) verification(q Query, request *query) *verification {
 	v := &verification{scope: s, set: s.chains[q.Chain], query: request}
-	v.found = best[Match]{k: MaxMatches, compare: compareMatches}
+	v.found = best[Match]{k: MaxMatches}
 	v.gate = float32(max(q.Hit, s.options.Hit))
 	v.min = v.gate
 	if q.From > 0 {
@@ -150,7 +150,7 @@ func (v *verification) all(r *Route) bool {
 	if v.set == nil {
 		return false
 	}
-	s := newScan(v.scope.rows, v.query, hitZ, v.min, v.visit)
+	s := newScan(v.scope.rows, v.query, hitZ, v.min, v)
 	if len(v.set.rows) < int(v.scope.rows.end)/listShare {
 		s.checkRows(v.set.rows) // without a pause: they may change
 	} else {

@@ -10,10 +10,8 @@ const (
 	sketchWords = 8
 	sketchBits  = 64 * sketchWords // hadamard.Len
 
-	// sketchVersion names everything that decides the bits of a sketch: sketches of two versions must not be compared.
-	sketchVersion = 1
-	sketchSeed    = 0x7265707269736531
-	signBlocks    = 16
+	sketchSeed = 0x7265707269736531
+	signBlocks = 16
 )
 
 // sketch is the signs of 512 fixed pseudo-random projections of a vector. Two vectors at an angle θ differ in each of them with
@@ -25,13 +23,16 @@ type sketch [sketchWords]uint64
 type query struct {
 	vector []float32
 	sketch sketch
-	pause  func() // called by long scans while they hold no row; nil: nothing waits
+	lock   pauser // long scans pause it while they hold no row; nil: nothing waits
 
 	set   [scanRows / 64]uint64 // room for scans
 	rows  []int32
 	near  []candidate
 	ranks []candidate
 }
+
+// pauser lets writers pass that wait for a lock that the caller holds for reading.
+type pauser interface{ pause() }
 
 // signs are diagonals of random signs, one for each block of 512 coordinates and the last for the second round.
 var signs = func() (all [signBlocks + 1][sketchBits]float32) {

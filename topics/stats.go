@@ -26,8 +26,8 @@ const (
 	backendGraph = "graph"
 )
 
-// Status returns that a Flat serves.
-func (f *Flat) Status() IndexStatus { return IndexStatus{Backend: backendFlat, Why: "chosen"} }
+// Status implements index.
+func (f *flat) Status() IndexStatus { return IndexStatus{Backend: backendFlat, Why: "chosen"} }
 
 // ScopeStats counts what one scope holds.
 type ScopeStats struct {

@@ -9,10 +9,10 @@
 // near enough are scored, exactly. A pair that scores exactly the gate is lost with a probability of 1e-6 at the hit gate and 2e-4 at the
 // route gate, a nearer one less often. On 22,000 real texts none of 1,113 pairs over 0.97 and none of 32,043 over 0.60 were lost.
 //
-// Anchors are found by an Index. Flat scans sketches; Graph is HNSW over sketches (internal/hnsw), for what outgrows a scan: it grows
+// Anchors are found by an index. One scans sketches; the other is HNSW over sketches (internal/hnsw), for what outgrows a scan: it grows
 // with the set in the background, and serves only after a self-check that compares its recall and speed with the scan on queries of
 // requests. coder/hnsw, the library that was to do this, takes twenty times as long for the same recall even on this graph
-// (BenchmarkLibrary), and its own construction cannot serve; what is used of it is the form in which a graph is written.
+// (BenchmarkLibrary), and its own construction cannot serve.
 //
 // Which member is the anchor depends on the order of the calls that change something. None of them calls back: Add,
 // SetImportance and Refresh return which entries became anchors, so that a caller can log that order, and RestoreAnchor
@@ -54,7 +54,7 @@ var ErrNoDim = errors.New("the length of vectors is not known yet")
 var ErrMember = errors.New("bad member")
 
 // Topics holds the vectors of all entries, by scope and topic. All methods are safe for concurrent use. Beyond the vector
-// an entry costs some 295 bytes where each has a topic of its own, 105 of them its sketch and its place in a Flat, 60 the maps of entries and topics.
+// an entry costs some 295 bytes where each has a topic of its own, 105 of them its sketch and its place in a flat, 60 the maps of entries and topics.
 type Topics struct {
 	options Options
 	dim     dim
@@ -83,9 +83,9 @@ func newTopics(o Options) *Topics {
 	return t
 }
 
-// SetDim sets the length of the vectors of t, where it was not known to New: until then searches find nothing. An error, which wraps
+// SetDim sets the length of the vectors, where it was not known to New: until then searches find nothing. An error, which wraps
 // ErrOptions, changes nothing.
-func SetDim(t *Topics, dim int) error {
+func (t *Topics) SetDim(dim int) error {
 	o := t.options
 	if o.Dim = dim; dim == 0 || o.validate() != nil || !t.dim.CompareAndSwap(0, int64(dim)) {
 		return fmt.Errorf("%w: Dim = %d, after %d", ErrOptions, dim, t.dim.get())

@@ -73,7 +73,7 @@ func TestDimKnownLater(t *testing.T) {
 		dim   int
 		taken bool
 	}{{0, false}, {1, false}, {-3, false}, {3, true}, {3, false}, {4, false}} {
-		if err := SetDim(late, c.dim); (err == nil) != c.taken || err != nil && !errors.Is(err, ErrOptions) {
+		if err := late.SetDim(c.dim); (err == nil) != c.taken || err != nil && !errors.Is(err, ErrOptions) {
 			t.Errorf("%d: %v", c.dim, err)
 		}
 	}

@@ -16,7 +16,6 @@ import (
 	"reprise/policy/rac"
 	"reprise/store"
 	"reprise/store/storetest"
-	"reprise/topics"
 )
 
 // remote is plane behind a server, which is dead, slow or of another length at times.
@@ -231,7 +230,7 @@ func TestTakeVectors(t *testing.T) {
 		}
 	}
 	e.known.Store(true)
-	if err := topics.SetDim(other.topics, 2); err != nil {
+	if err := other.topics.SetDim(2); err != nil {
 		t.Fatal(err)
 	}
 	other.store.Vectors().SetSpace("plane", 2)

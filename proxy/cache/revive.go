@@ -114,7 +114,7 @@ func (r *reviver) adoptSpace() error {
 	r.lock()
 	defer r.mu.Unlock()
 	e := r.opt.Embedder
-	if err := topics.SetDim(r.topics, e.Dim()); err != nil {
+	if err := r.topics.SetDim(e.Dim()); err != nil {
 		return err
 	}
 	r.store.Vectors().SetSpace(e.Space(), e.Dim())
