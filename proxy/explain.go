@@ -107,7 +107,9 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
-	x := s.newRequest(as, body, reading{tenant: identity.Tenant, Request: parsed, rule: rule, set: set}, family, d, mem).explain(gate.HasToken(r, s.live.Load().adminToken))
+	var q request
+	s.fill(&q, as, body, reading{tenant: identity.Tenant, Request: parsed, rule: rule, set: set}, family, d, mem)
+	x := q.explain(gate.HasToken(r, s.live.Load().adminToken))
 	x.Note, x.Headers = note, s.ids.explain(as.Header, &c)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)

@@ -77,7 +77,7 @@ func (f *faults) panicked(v any, stack []byte) {
 
 // logRequest writes one line per keyed request at the debug level.
 func (f *faults) logRequest(x *work, result Result) {
-	q := x.r
+	q := &x.r
 	ctx := q.http.Context()
 	if !f.log.Enabled(ctx, slog.LevelDebug) {
 		return

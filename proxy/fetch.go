@@ -162,7 +162,7 @@ func (x *work) callWithin(ctx context.Context) (*upstream.Reply, context.CancelF
 
 // call sends the request to the upstream. The caller must End the call in the budget, or pass its charge on, once there is a reply.
 func (x *work) call(ctx context.Context) (reply *upstream.Reply, err error) {
-	s, r := x.s, x.r
+	s, r := x.s, &x.r
 	if !s.budget.Begin() {
 		return nil, errNoMemory
 	}

@@ -140,12 +140,12 @@ func TestFlightLooksAgain(t *testing.T) {
 	req := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(chat(capital)))
 	req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}}
 	c := r.ids.count(req.Header, new(few))
-	q, err := r.read(httptest.NewRecorder(), req, &c, registry.APIs.ByPath("/v1/chat/completions"), Directives{MaxAge: -1}, unlimited())
-	if err != nil {
+	x := &work{s: r.Server}
+	if err := r.read(&x.r, httptest.NewRecorder(), req, &c, registry.APIs.ByPath("/v1/chat/completions"), Directives{MaxAge: -1}, unlimited()); err != nil {
 		t.Fatal(err)
 	}
 	f := r.flights.Solo()
-	(&work{s: r.Server, r: q}).find(f)
+	x.find(f)
 	if o, err := f.Outcome(); err != nil || o.served == nil || o.served.result != Exact {
 		t.Errorf("outcome %+v, %v", o, err)
 	}

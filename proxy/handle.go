@@ -38,7 +38,9 @@ func (s *Server) handle(v *visit, w http.ResponseWriter, r *http.Request, family
 	}
 	defer mem.Drop()
 	reading := v.seen.Span.Child(tracing.Read)
-	q, err := s.read(w, r, &c, family, d, mem)
+	x := &work{s: s, w: w, v: v}
+	q := &x.r
+	err = s.read(q, w, r, &c, family, d, mem)
 	reading.End()
 	if err != nil {
 		return Refused, err
@@ -57,7 +59,7 @@ func (s *Server) handle(v *visit, w http.ResponseWriter, r *http.Request, family
 		return s.bypassRead(v, w, r, q, q.Uncacheable)
 	}
 	q.req.At = s.cache.Tick()
-	return (&work{s: s, r: q, w: w, v: v}).answer()
+	return x.answer()
 }
 
 // unread returns why a request passes through without its body being read, "" if it does not.
@@ -99,7 +101,8 @@ func bypassChosen(s *Server, v *visit, w http.ResponseWriter, r *http.Request, c
 	}
 	var q *request
 	if read, err := s.readings.of(&s.ids, r, c, &d, family, body, s.live.Load().rules, mem); err == nil {
-		q = s.newRequest(r, body, read, family, d, mem)
+		q = new(request)
+		s.fill(q, r, body, read, family, d, mem)
 	}
 	return s.bypass(v, w, r, q, family.OriginalBody(body), reason)
 }
@@ -125,26 +128,26 @@ func (s *Server) lease(r *http.Request, header int64) (*budget.Lease, error) {
 	return mem, nil
 }
 
-// read reads the body and parses the request. Both are charged to mem. c is what count has found in the header.
-func (s *Server) read(w http.ResponseWriter, r *http.Request, c *counted, family *api.Family, d Directives, mem *budget.Lease) (*request, error) {
+// read reads the body and parses the request, which it fills. Both are charged to mem. c is what count has found in the header.
+func (s *Server) read(q *request, w http.ResponseWriter, r *http.Request, c *counted, family *api.Family, d Directives, mem *budget.Lease) error {
 	if ct := r.Header.Get("Content-Type"); !isJSON(ct) && !family.AnyType {
-		return nil, apierror.BadRequest("invalid_content_type", apierror.NotJSON(ct, "this endpoint"))
+		return apierror.BadRequest("invalid_content_type", apierror.NotJSON(ct, "this endpoint"))
 	}
 	body, err := readBody(w, r, mem, s.live.Load().maxBody)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	if body, err = s.opts.Canonical.apply(family, body, mem); err != nil {
-		return nil, err
+		return err
 	}
 	epoch := s.cache.Epoch() // before the secret is read, by which the tenant is named: an answer under a secret that changes is not kept
 	read, err := s.readings.of(&s.ids, r, c, &d, family, body, s.live.Load().rules, mem)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	q := s.newRequest(r, body, read, family, d, mem)
+	s.fill(q, r, body, read, family, d, mem)
 	q.req.Epoch = epoch
-	return q, nil
+	return nil
 }
 
 // isJSON accepts application/json and its relatives, with or without parameters.

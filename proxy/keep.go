@@ -28,7 +28,7 @@ type keptInfo struct {
 // keep stores the upstream's answer, which has ended, if it may be kept, and notes that in call, with what the answer says. Slow readers hold
 // the outcome, and nothing is charged for such a text: it must not stay there. cut is why the answer broke off, nil if it did not.
 func (o *outcome) keep(cut error, call *observe.Call) (k *keptInfo) {
-	q, rec := o.x.r, o.rec
+	q, rec := &o.x.r, o.rec
 	defer q.span.Child(tracing.Keep).End()
 	k = &keptInfo{reason: "fault"}
 	q.s.faults.guard("store", func() error {

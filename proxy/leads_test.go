@@ -106,7 +106,7 @@ func TestLeadElsewhere(t *testing.T) {
 // TestLeadPanics: a lead ends where the search for its answer panics.
 func TestLeadPanics(t *testing.T) {
 	r, l := newLeadRig(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write(upstreamReply) }))
-	x := &work{s: r.Server, r: &request{s: r.Server, http: &http.Request{}}, found: &cache.Finding{}}
+	x := &work{s: r.Server, r: request{s: r.Server, http: &http.Request{}}, found: &cache.Finding{}}
 	x.r.d.MaxAge = -1
 	f := r.flights.Solo()
 	func() {

@@ -37,7 +37,7 @@ import (
 // with w, v and what writes the answer: they belong to the handler.
 type work struct {
 	s *Server
-	r *request
+	r request
 	w http.ResponseWriter
 	v *visit
 
@@ -55,7 +55,7 @@ type work struct {
 	// The answer of a flight while it is written to the client.
 	o      *outcome
 	reader *upstream.Reader
-	status cacheStatus
+	status *cacheStatus
 }
 
 // mostTurns is how often a request looks for a stored answer while each that it finds is purged. Each turn takes a purge, or the moment in
@@ -335,7 +335,7 @@ func (x *work) hit(h *served) (Result, error) {
 		}
 		x.r.span.Link(tracing.Origin(h.frozen.Origin))
 		x.v.seen.Entry, x.v.seen.Band = h.entry, h.band
-		x.s.hints.answered(x.r)
+		x.s.hints.answered(&x.r)
 		x.touch(h.entry, h.vector)
 	}
 	return h.result, err

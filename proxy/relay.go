@@ -19,11 +19,11 @@ func (x *work) relay(o *outcome, leads bool) (result Result, err error) {
 	x.o = o
 	if leads {
 		x.reader = o.filling.NewReader()
-		x.status = cacheStatus{result: Miss, fwd: x.reason(), detail: slices.Clone(x.detail)}
+		x.status = &cacheStatus{result: Miss, fwd: x.reason(), detail: slices.Clone(x.detail)}
 	} else {
 		o.filling.Detach() // none of several readers must wait for the client of another
 		x.reader = o.rec.NewReader()
-		x.status = cacheStatus{result: Shared}
+		x.status = &cacheStatus{result: Shared}
 		x.r.span.Link(o.origin)
 	}
 	defer x.reader.Close()
@@ -169,7 +169,7 @@ func (x *work) convert() error {
 		return &replayError{x.o.kept.entry, err}
 	}
 	x.describe()
-	err = x.replay(z, &x.status, nil)
+	err = x.replay(z, x.status, nil)
 	if failed := (*replayError)(nil); errors.As(err, &failed) {
 		failed.entry = x.o.kept.entry
 	}

@@ -32,12 +32,12 @@ type request struct {
 	came   observe.Stamp
 }
 
-// newRequest returns what was read of a request, whose body is charged to mem. It has no tick yet: requests that pass through are no requests
+// fill makes q of what was read of a request, whose body is charged to mem. It has no tick yet: requests that pass through are no requests
 // to the policy.
-func (s *Server) newRequest(r *http.Request, body []byte, read reading, family *api.Family, d Directives, mem *budget.Lease) *request {
+func (s *Server) fill(q *request, r *http.Request, body []byte, read reading, family *api.Family, d Directives, mem *budget.Lease) {
 	parsed := read.Request
 	d.tighten(bodyDirectives(parsed.Directive))
-	q := &request{reading: read, s: s, family: family, http: r, body: body, d: d, mem: mem}
+	*q = request{reading: read, s: s, family: family, http: r, body: body, d: d, mem: mem}
 	q.req = cache.Request{Key: store.Key(parsed.Key), Scope: store.Scope(parsed.Scope), Prompt: parsed.Prompt, Epoch: s.cache.Epoch(),
 		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private(), NoExplore: d.OnlyIfCached}
 	byRule(&q.req, read.rule)
@@ -48,7 +48,6 @@ func (s *Server) newRequest(r *http.Request, body []byte, read reading, family *
 	for i, t := range parsed.Turns {
 		q.req.Turns[i] = cache.Turn{Key: store.Key(t.Key), Answer: t.Answer, AnswerText: t.AnswerText}
 	}
-	return q
 }
 
 // byRule gives a request what its rule says of it.

@@ -142,6 +142,9 @@ func (f *faulty) serve(c *net.TCPConn) {
 	}
 }
 
+// mostCalls is the largest number of times that n replicas get one request.
+func mostCalls(n int) int { return n + 1 }
+
 // TestMostCalls: whatever the replicas do, they get one request as often as mostCalls says at most, and one of them at most works on it. If
 // all others refuse it, one that works answers it.
 func TestMostCalls(t *testing.T) {

@@ -33,11 +33,9 @@ import (
 // Nor does it where its body is read from the client and a part of that is gone, where its client has left, or where it was refused by the
 // proxy itself. If no other replica is left, the last refusal is the answer.
 //
-// So of n replicas each gets the request once, and one of them a second time, without our fields: see mostCalls. What the proxy asks of
-// replicas beside that is a GET of each, where a request names an object of which it does not know the replica; see locate.
-
-// mostCalls is the largest number of times that replicas get one request, of which there are n.
-func mostCalls(n int) int { return n + 1 }
+// So of n replicas each gets the request once, and one of them a second time, without our fields: n+1 calls at most, which TestMostCalls counts
+// under every fault. What the proxy asks of replicas beside that is a GET of each, where a request names an object of which it does not know
+// the replica; see locate.
 
 // mostConnections is on how many connections one sending of a request is tried. All but the last were closed before a byte was written.
 const mostConnections = 4
