@@ -209,7 +209,7 @@ type marked struct {
 // lookBack is how many blocks before a mark may end the prefix that is found.
 const lookBack = 20
 
-// mostMarks bounds the prefixes that are held.
+// mostMarks bounds the prefixes that are stored.
 const mostMarks = 10_000
 
 // render appends the request to the prompt of j, and returns its blocks. An answer does not depend on the ids that link calls and results.
@@ -255,7 +255,7 @@ func (q *messagesRequest) render(j *job) (all []marked) {
 	return all
 }
 
-// keep holds the prefixes that are marked, and returns how many tokens of them were held before, and how many are written.
+// keep stores the prefixes that are marked, and returns how many tokens of them were stored before, and how many are new.
 func (e *Engine) keep(model string, blocks []marked) (read, written int) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

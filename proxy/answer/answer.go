@@ -5,8 +5,8 @@
 // and patched where it lies. Nothing is decoded into a typed struct and encoded again, so fields that no API documents
 // survive.
 //
-// What is particular to one API (what its answers must hold to be kept, how its streams become objects and objects become
-// streams) comes from outside, as a [Form]. Package reprise/proxy/api holds them.
+// What is particular to one API (what its answers must contain to be kept, how its streams become objects and objects become
+// streams) comes from outside, as a [Form]; package reprise/proxy/api has the forms.
 //
 // # The one stored form
 //
@@ -39,7 +39,7 @@ const (
 	typeLines  = "application/x-ndjson"
 )
 
-// Form is how the answers of one API are read and written.
+// Form describes how the answers of one API are read and written.
 type Form struct {
 	// Code is the API's number in stored answers. It never changes, and no other API gets it.
 	Code  byte
@@ -63,8 +63,8 @@ type Judger interface {
 type Linker interface {
 	// MarkLinks marks the ids in the member name, with value v, of a finished answer as [SlotLink], in the order of their places.
 	MarkLinks(m *Marker, name string, v gjson.Result)
-	// NewLink appends the id that a replay with this nonce has in the place of original, which is [IsLink]: that of [AppendLink], or
-	// one that a later request may name at the upstream.
+	// NewLink appends the id that a replay with this nonce has in the place of original, which is [IsLink]: the id that
+	// [AppendLink] makes, or one that a later request may name at the upstream.
 	NewLink(dst []byte, nonce [12]byte, original string) []byte
 }
 
@@ -94,5 +94,5 @@ type Frozen struct {
 	Origin      Origin // of the trace that made it
 }
 
-// Origin is the id of a trace, 16 bytes, and that of a span in it; zero: there was none.
+// Origin is the id of a trace, 16 bytes, and the id of a span in it, 8 bytes; zero: there was no trace.
 type Origin [24]byte

@@ -90,7 +90,7 @@ func (z *Frozen) encodedSize() int {
 // uvarintSize is the size of n as a varint.
 func uvarintSize(n int) int { return max(bits.Len(uint(n))+6, 7) / 7 }
 
-// Unfolded is how many bytes Decode takes for the body of b; 0 where the body aliases b, or b cannot be decoded.
+// Unfolded returns how many bytes Decode takes for the body of b; 0 where the body aliases b, or b cannot be decoded.
 func Unfolded(b []byte) int {
 	version, _, content := head(b)
 	if version != inFolds || len(content) < 2 {

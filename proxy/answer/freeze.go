@@ -51,12 +51,12 @@ func Read(f *Form, contentType string, body []byte, strict func(document []byte)
 	return f.verdict(r, err), z, true
 }
 
-// IsStream reports whether a content type is that of a stream: of events, or of lines of JSON.
+// IsStream reports whether a content type names a stream: of events, or of lines of JSON.
 func IsStream(contentType string) bool {
 	return IsEventStream(contentType) || isMedia(contentType, typeLines)
 }
 
-// IsEventStream reports whether a content type is that of an event stream, in which there may be comments.
+// IsEventStream reports whether a content type names an event stream, which may have comments.
 func IsEventStream(contentType string) bool { return isMedia(contentType, "text/event-stream") }
 
 func isMedia(contentType, of string) bool {
@@ -132,7 +132,7 @@ func appendEvent(dst []byte, name string, data []byte) []byte {
 	return append(append(append(dst, "data: "...), data...), "\n\n"...)
 }
 
-// Object returns the answer as a JSON object, a stream merged to one; "" where that is not to be had.
+// Object returns the answer as a JSON object, into which a stream is merged; "" where the stream cannot be merged.
 func (z *Frozen) Object() string {
 	r, err := finished(z.Form, z.Stream, z.Body)
 	if err != nil {

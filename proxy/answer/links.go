@@ -20,8 +20,8 @@ const (
 	letters  = decimals + "abcdefghijklmnopqrstuvwxyz" + "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 )
 
-// IsLink reports whether an id that links parts of one conversation holds nothing but a name: 1 to 64 letters, digits, '-' and '_'. Any
-// other may hold something that the upstream needs, and is replayed as it is.
+// IsLink reports whether an id that links parts of one conversation is a mere name: 1 to 64 letters, digits, '-' and '_'. Any
+// other id may carry data for the upstream, and is replayed as it is.
 func IsLink(id string) bool {
 	return id != "" && len(id) <= maxLink && strings.IndexFunc(id, func(c rune) bool { return c >= 0x80 || !isWord(byte(c)) }) < 0
 }
@@ -54,7 +54,7 @@ func AppendLink(dst []byte, nonce [12]byte, original string) []byte {
 	return dst
 }
 
-// prefixOf is the prefix of an id, such as "call_"; that of OpenAI's calls where it has none.
+// prefixOf returns the prefix of an id, such as "call_"; the prefix of OpenAI's calls where it has none.
 func prefixOf(id string) string {
 	if prefix, _, ok := strings.Cut(id, "_"); ok && len(prefix) <= 8 && prefix != "" && consistsOf(prefix, letters[10:36]) {
 		return id[:len(prefix)+1]

@@ -24,7 +24,7 @@ func readable(b []byte) bool {
 	return shallow(b) && gjson.ValidBytes(b) && gjson.Parse(rawjson.View(b)).IsObject()
 }
 
-// reported reports whether an object is an error: in OpenAI's shape, in that of a Responses stream or of older vLLM.
+// reported reports whether an object is an error: in the shape of OpenAI, of a Responses stream or of older vLLM.
 func reported(r gjson.Result) bool {
 	if !strings.Contains(r.Raw, `"error"`) && !strings.Contains(r.Raw, `\u`) { // however the name is spelled
 		return false
@@ -34,7 +34,7 @@ func reported(r gjson.Result) bool {
 	return isError(of[:])
 }
 
-// isError is reported for the members error, type and object.
+// isError is reported of an object's members error, type and object.
 func isError(of []gjson.Result) bool {
 	return rawjson.Given(of[0]) || of[1].Str == "error" || of[2].Str == "error"
 }

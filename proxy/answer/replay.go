@@ -10,14 +10,14 @@ import (
 	"reprise/proxy/answer/rawjson"
 )
 
-// ReplayOptions are how a stored answer is replayed.
+// ReplayOptions describe how a stored answer is replayed.
 type ReplayOptions struct {
 	ID           string // replaces the answer's id everywhere; empty leaves it
 	Created      int64  // seconds since 1970, replaces the times of creation; 0 leaves them
 	Stream       bool   // the client asked for a stream
 	IncludeUsage bool   // and for its usage
 
-	Nonce [12]byte // of the ids that replace those which link parts of one conversation; zero leaves them
+	Nonce [12]byte // makes new ids in place of the ids that link parts of one conversation; zero leaves them
 }
 
 // Replay appends the answer in the form that o asks for and returns its content type. In the stored form it copies the

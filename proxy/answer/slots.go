@@ -12,7 +12,7 @@ import (
 type SlotKind uint8
 
 const (
-	// SlotID is the JSON string that holds the answer's id.
+	// SlotID is the JSON string with the answer's id.
 	SlotID SlotKind = iota + 1
 	// SlotCreated is a JSON number of seconds since 1970: created, created_at or completed_at.
 	SlotCreated
@@ -20,7 +20,7 @@ const (
 	SlotUsageEvent
 	// SlotUsageNull is a member "usage":null with one neighbouring comma.
 	SlotUsageNull
-	// SlotLink is the JSON string of an id that links parts of one conversation, such as that of a call of a tool.
+	// SlotLink is the JSON string of an id that links parts of one conversation, such as the id of a call of a tool.
 	SlotLink
 
 	lastKind = SlotLink
@@ -34,7 +34,7 @@ type Slot struct {
 
 func (s Slot) end() int { return s.Off + s.Len }
 
-// Marker marks the slots of one JSON object: a whole answer, or that of one event of a stream. Slots are marked in the
+// Marker marks the slots of one JSON object: a whole answer, or the data of one event of a stream. Slots are marked in the
 // order of their places.
 type Marker struct {
 	slots []Slot
@@ -105,7 +105,7 @@ func (m *Marker) free(i int) bool {
 	return len(m.slots) == 0 || m.slots[len(m.slots)-1].end() <= m.base+i
 }
 
-// values are what a replay puts into slots, beside new ids of links: together they would not stay on the stack.
+// values are what a replay puts into slots, except new ids of links. Both in one struct would not stay on the stack.
 type values struct {
 	id, created []byte // a JSON string, a number; empty to leave those of the answer
 	usage       bool   // the client sees the usage

@@ -38,7 +38,7 @@ type Family struct {
 	Requests *canon.Rules
 	Answers  *answer.Form
 
-	// UsageOption: streams hold their usage only if the request sets stream_options.include_usage.
+	// UsageOption: streams have their usage only if the request sets stream_options.include_usage.
 	UsageOption bool
 	// ID is the shape of the ids of replays; the zero value where answers have no id, or Handles makes them.
 	ID ReplayID
@@ -118,7 +118,8 @@ func (f *Family) ReplayID(random [12]byte, original string) string {
 	return string(id[:len(f.ID.Prefix)+cmp.Or(f.ID.Digits, 2*len(random))])
 }
 
-// originalPath returns a path with the original id in the place of that of a replay; false where it is not one of this API that names one.
+// originalPath returns a path with the original id in place of the id of a replay; false where the path is not below this API's or names no
+// replay.
 func (f *Family) originalPath(path string) (string, bool) {
 	if f.Handles == nil {
 		return path, false

@@ -2,7 +2,7 @@ package api
 
 import "strings"
 
-// Canonical is the path under which an endpoint is known here. Clients reach some under another path too: with the base URL of Azure's
+// Canonical returns the path under which an endpoint is known here. Clients reach some under another path too: with the base URL of Azure's
 // present API, which ends in /openai/v1, or with one that lacks the /v1. The result is path itself where it is known under no other.
 func Canonical(path string) string {
 	if rest, ok := strings.CutPrefix(path, "/openai/v1/"); ok {
@@ -26,8 +26,8 @@ func Canonical(path string) string {
 // deployments begins the paths of Azure's older API, in which the model's deployment is a segment.
 const deployments = "/openai/deployments/"
 
-// Deployment is what a path of Azure's older API names in place of a model, and the path of the same endpoint of OpenAI; "" for any
-// other path.
+// Deployment returns the deployment that a path of Azure's older API names in place of a model, and the path of the same endpoint of OpenAI;
+// "" for any other path.
 func Deployment(path string) (name, endpoint string) {
 	rest, ok := strings.CutPrefix(path, deployments)
 	if !ok {
@@ -40,8 +40,8 @@ func Deployment(path string) (name, endpoint string) {
 	return name, "/v1/" + operation
 }
 
-// older is the path of OpenAI's endpoint that a path of Azure's older API is, in which responses have no deployment in their path; path
-// itself for any other.
+// older returns the path of OpenAI's endpoint for a path of Azure's older API, in which responses have no deployment in their path; path
+// itself for any other path.
 func older(path string) string {
 	if _, endpoint := Deployment(path); endpoint != "" {
 		return endpoint

@@ -10,11 +10,11 @@ import (
 	"reprise/proxy/canon"
 )
 
-// encryptedNames are the members that hold reasoning which only the upstream can read, of OpenAI and of Gemini. It belongs to the answer in
-// which it came: another one is no answer to it. The signature of a thought that is there to be read is none.
+// encryptedNames are the members of OpenAI and Gemini with reasoning that only the upstream can read. It belongs to the answer in which it
+// came, so an answer to a conversation with it fits no other conversation. The signature of a readable thought is not encrypted reasoning.
 var encryptedNames = []string{"encrypted_content", "thought_signature", "thought_signatures"}
 
-// encryptedTypes are the types of parts that hold such reasoning: of OpenRouter and Anthropic.
+// encryptedTypes are the types of parts with such reasoning, of OpenRouter and Anthropic.
 var encryptedTypes = []string{"reasoning.encrypted", "redacted_thinking"}
 
 func isEncrypted(name, kind string, given bool) bool {
@@ -40,7 +40,7 @@ func kindOf(v canon.Value) string {
 	return ""
 }
 
-// EncryptedAnswer reports the same of a part of an answer.
+// EncryptedAnswer reports whether a part of an answer has reasoning that only the upstream can read.
 func EncryptedAnswer(part gjson.Result) bool {
 	if !mayBeEncrypted(part.Raw) {
 		return false

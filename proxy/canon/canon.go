@@ -1,12 +1,12 @@
 // Package canon identifies a request: raw bytes in; key, scope, prompt, conversation and segments out.
 //
-// It is pure: no clock, no I/O, no state but pooled buffers and, in an [Ignore], what its patterns have found. One strict pass comes
+// It is pure: no clock, no I/O, no state except pooled buffers and the matches that an [Ignore] remembers. One strict pass comes
 // first, because JSON readers disagree (a duplicate name is the first for one reader and the last for another, "Messages" is "messages" for a third): a cache
 // that keys on one reading and forwards the bytes could be poisoned. Every reader reads a body that passes in the same
 // way, so the key and the forwarded bytes mean the same.
 //
 // What is particular to one API (where its conversation is, how its messages are read, what makes its answers
-// uncacheable) comes from outside, as [Rules]. Package reprise/proxy/api holds them.
+// uncacheable) comes from outside, as [Rules]; package reprise/proxy/api has them.
 //
 // Equality. Two bodies are the same request when they differ in the order of members, white space, escapes of strings or
 // the form of numbers (1, 1.0, 1e0), and in fields that cannot change an answer: stream, stream_options,
@@ -36,8 +36,8 @@ import (
 // Identity is everything outside the body that two requests must have in common to share an answer.
 type Identity struct {
 	Tenant, Namespace, Path, Query string
-	// Model is what the path names as the model: the body may name none then, and another is no more than a field of it. "": the body must
-	// name one. It counts as a part of the path.
+	// Model is the model that the path names. The body need not name one then, and if it does, its name is only a field that counts. "": the
+	// body must name one. Model counts as a part of the path.
 	Model string
 	// Headers are the lines "name: value" that can change an answer, each name always in the same letter case, in an order that
 	// the caller keeps fixed.
@@ -54,8 +54,8 @@ type Request struct {
 	Stream, IncludeUsage bool
 
 	Key   Hash // equal keys are the same request
-	Scope Hash // what two requests must share besides the meaning of their prompts: the base, and what else the last ask holds
-	// Prompt is the text that is compared by meaning: that of the last ask's user messages, joined by line feeds. It is
+	Scope Hash // what two requests must share besides the meaning of their prompts: the base, and all of the last ask except its text
+	// Prompt is the text that is compared by meaning: the texts of the user messages of the last ask, joined by line feeds. It is
 	// empty when ExactOnly is set.
 	Prompt string
 	Turns  []Turn // the conversation before the prompt, oldest first
@@ -71,14 +71,14 @@ type Request struct {
 	ExactOnly string
 	// Ignored names what was taken out of key and scope by [Ignore], in the order of the body: members, then named groups.
 	Ignored []string
-	// Links are the ids that count by their numbers, and what the upstream gets for them; see [Link]. An answer that names one of them
-	// is for this conversation alone; see [Request.Named].
+	// Links are the ids that count by their numbers, and the ids that the upstream gets for them; see [Link]. An answer that names one of
+	// them cannot be served to a conversation with other ids; see [Request.Named].
 	Links     []string
 	Directive Directive
-	// Ask is the digest of the last ask as it is in Key; zero where the conversation does not end with one.
+	// Ask is the digest of the last ask as it counts in Key; zero where the conversation does not end with an ask.
 	Ask Hash
-	// OwnCache reports that the body's member "cache" is an object of directives alone. It is for this proxy; OpenAI answers
-	// 400 to it.
+	// OwnCache reports that the member "cache" of the body is an object with nothing but directives. It is meant for this proxy and is not
+	// forwarded: OpenAI answers it with 400.
 	OwnCache bool
 
 	parts parts
@@ -104,13 +104,13 @@ type Directive struct {
 	Namespace string        // "namespace"
 }
 
-// AnswerText is the hash by which the text of an answer is compared with a turn of a later request.
+// AnswerText returns the hash by which the text of an answer is compared with a turn of a later request.
 func AnswerText(text []byte) Hash { return sha256.Sum256(text) }
 
 // Parse reads a body by the rules of its API. ignore is called once the name of the model and the body's own namespace are known; nil, and a
 // result of nil, ignore nothing. The error is an *Error with the place, the problem and what is allowed.
 // Parse keeps body in the Request and never writes to it. The cost is linear in the body except for the sorting of names
-// in each object; [Memory] bounds what it takes beside the body.
+// in each object; [Memory] bounds the memory that it takes beside the body.
 func Parse(rules *Rules, body []byte, id Identity, ignore func(model, namespace string) *Ignore) (*Request, error) {
 	p := readers.Get().(*Reader)
 	defer p.release()

@@ -157,7 +157,7 @@ func appendNumber(dst, raw []byte) []byte {
 	return append(dst, ';')
 }
 
-// appendSignificant appends digits without leading zeros; dst holds those before them from byte start on.
+// appendSignificant appends digits without leading zeros; the digits before them are in dst from byte start on.
 func appendSignificant(dst []byte, start int, ds []byte) []byte {
 	for len(dst) == start && len(ds) > 0 && ds[0] == '0' {
 		ds = ds[1:]
@@ -174,7 +174,7 @@ func chain(tag byte, a, b Hash) Hash {
 	return sha256.Sum256(in[:])
 }
 
-// seal hashes the bytes in buf, with those that were spilled of it, and empties it.
+// seal returns the hash of all bytes appended to buf since the last seal, the spilled ones included, and empties buf.
 func (p *Reader) seal() Hash {
 	h := p.spill.sum(p.buf)
 	p.buf = p.buf[:0]
@@ -187,13 +187,13 @@ func (p *Reader) discard() {
 	p.buf = p.buf[:0]
 }
 
-// spill hashes the beginning of canonical bytes that are too many to be held: those of a million numbers are a multiple of the body.
+// spill hashes the beginning of canonical bytes that are too many to keep: the canonical form of a million numbers is a multiple of the body.
 type spill struct {
 	hash hash.Hash // SHA-256; nil before the first spill
-	open bool      // it holds the beginning of the bytes at hand
+	open bool      // hash has the beginning of the present bytes
 }
 
-// spillBytes is how many canonical bytes are held.
+// spillBytes is how many canonical bytes are kept before they are hashed.
 const spillBytes = 64 << 10
 
 // take hashes dst and empties it, where it is large.

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// Ignore is what of a request is no part of its key and scope by the will of the operator: two requests that differ in nothing else are
-// the same. What is forwarded keeps it. An Ignore does not change once made, beside what it remembers.
+// Ignore is what the operator takes out of the key and scope of requests: requests that differ in nothing else are the same. The
+// forwarded body keeps it. An Ignore does not change once made, except for the matches that it remembers.
 //
 // Keys under one Ignore are never keys under another, or under none: an answer that was kept while its request's user did not count is not
 // found once users count again.
@@ -33,19 +33,19 @@ const (
 	maxPattern       = 1024 // bytes of one
 	maxIgnored       = 256  // bytes that a group may take out; what is longer counts as it is: it is no date and no id
 	maxIgnoredName   = 32   // bytes of the name of a group, which is shown to clients
-	maxIgnoredMember = 64   // bytes of the name of a member, as well
+	maxIgnoredMember = 64   // bytes of the name of a member, which is shown too
 	maxGroups        = 8    // of one pattern, named or not
 )
 
 // offered are the known fields that may be ignored: they say who asks and what for, and not what is asked.
 var offered = []string{"user", "metadata", "safety_identifier", "prompt_cache_key", "service_tier", "priority"}
 
-// OfferedFields are the known fields that may be ignored, as a list in words.
+// OfferedFields returns the known fields that may be ignored, as a list in words.
 func OfferedFields() string { return strings.Join(offered, ", ") }
 
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
-// NewIgnore returns what takes out the members of the body with the names in fields, and what the named groups of patterns match in the
+// NewIgnore returns an Ignore of the members of the body with the names in fields, and of what the named groups of patterns match in the
 // texts of system and developer messages; nil where both are empty. A known field may be ignored only if it is offered: any other can change
 // an answer, or how it is read. A field that is not known is the operator's own. An error is the rest of a sentence about a setting.
 func NewIgnore(known Names, fields, patterns []string) (*Ignore, error) {
@@ -126,7 +126,7 @@ func ignoreDigest(fields, patterns []string) Hash {
 	return sha256.Sum256(all)
 }
 
-// Fields are the ignored members of the body, sorted.
+// Fields returns the ignored members of the body, sorted.
 func (g *Ignore) Fields() (names []string) {
 	if g == nil {
 		return nil
@@ -138,7 +138,7 @@ func (g *Ignore) Fields() (names []string) {
 	return names
 }
 
-// Patterns are the patterns as they were given.
+// Patterns returns the patterns as they were given.
 func (g *Ignore) Patterns() (texts []string) {
 	if g == nil {
 		return nil
@@ -149,7 +149,7 @@ func (g *Ignore) Patterns() (texts []string) {
 	return texts
 }
 
-// ignores reports whether a member is no part of the key by the will of the operator.
+// ignores reports whether the operator ignores a member of the body.
 func ignores(p *Reader, name []byte) bool {
 	if p.ignore == nil || !p.ignore.fields[string(name)] {
 		return false

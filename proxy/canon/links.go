@@ -10,8 +10,8 @@ import (
 // by the order in which it appears first, so that the same conversation is the same request whichever ids its calls got, while an id that
 // links other parts makes another request.
 //
-// An id counts as it is where that may matter: where it is not of 1 to 64 letters, digits, '-' and '_', as ids that hold something for the
-// upstream are not, and where its text is also a word somewhere else in the body, because what is said about "call_abc" is about one call.
+// An id counts as it is where it may mean more: where it has other characters than letters, digits, '-' and '_' or more than 64, because it may
+// carry data for the upstream, and where its text is also a word elsewhere in the body, because what is said about "call_abc" is about one call.
 type Link struct {
 	// In and Name: the id is member Name of an element of the conversation; with In, of an object in its list In. Name ends in "id": bodies
 	// without such a name are not looked through.
@@ -185,7 +185,7 @@ func (l *list) setOriginal(v uint32) {
 	n.link |= escapedBit
 }
 
-// isLink reports whether an id can hold nothing but a name: 1 to maxLink letters, digits, '-' and '_'.
+// isLink reports whether an id has the form of a mere name: 1 to maxLink letters, digits, '-' and '_'.
 func isLink(id []byte) bool {
 	return 0 < len(id) && len(id) <= maxLink && wordEnd(id, 0) == len(id)
 }
@@ -258,8 +258,8 @@ func (l *list) setNumbers() {
 	}
 }
 
-// Named reports whether JSON text, of an answer to this request, has an id of Links as a word: it is no answer to a request whose ids are
-// others. The cost is linear in the text, and nothing where there are no Links.
+// Named reports whether JSON text, of an answer to this request, has an id of Links as a word. Such an answer does not fit a request with
+// other ids. The cost is linear in the text, and nothing where there are no Links.
 func (r *Request) Named(json string) bool { return Mentions(json, r.Links) }
 
 // Mentions reports whether JSON text has one of ids as a word.
@@ -277,8 +277,8 @@ func Mentions(json string, ids []string) bool {
 	return slices.ContainsFunc(l.states, func(s linkState) bool { return s.said })
 }
 
-// Conversation is Key with the ids of Links: requests of which it is equal may read one answer while it is being written, when it is not
-// known yet whether it names one of them.
+// Conversation returns the hash of Key and the ids of Links. Requests with equal hashes may read one answer while it is still being written,
+// before it is known whether the answer names one of the ids.
 func (r *Request) Conversation() Hash {
 	if len(r.Links) == 0 {
 		return r.Key
@@ -290,7 +290,7 @@ func (r *Request) Conversation() Hash {
 	return sha256.Sum256(ids)
 }
 
-// wordEnd is the end of the word that goes on at byte i of a text.
+// wordEnd returns the end of the word that continues at byte i of a text.
 func wordEnd(text []byte, i int) int {
 	for i < len(text) && isWordByte[text[i]] {
 		i++

@@ -70,7 +70,7 @@ func (m *masks) find(i uint32, text []byte) []span {
 }
 
 // found remembers what is taken out of texts: a system prompt comes with every request, and stays the same for a day where it names the
-// date. Two generations hold up to maxFound spans each, and what is found in the old one moves to the young one. Tenants share none of it:
+// date. There are two generations of up to maxFound spans each; what is found in the old one moves to the young one. Tenants share none of it:
 // the time that a request takes must not depend on the prompts of another tenant.
 type found struct {
 	mu         sync.RWMutex // protects what follows
@@ -78,7 +78,7 @@ type found struct {
 	size       int // of the young ones
 }
 
-// maxFound is how many spans a generation holds; a text counts as one more.
+// maxFound bounds the spans of a generation; each text counts as one more.
 const maxFound = 4096
 
 // in returns what g takes out of a tenant's text. The caller must not change it.
@@ -110,7 +110,7 @@ func (f *found) in(g *Ignore, tenant string, text []byte) []span {
 	return spans
 }
 
-// Spans yields where what g takes out of a text of a system prompt begins and ends, in order. tenant is that of the request.
+// Spans yields the beginning and the end of each piece that g takes out of a text of a system prompt, in order.
 func (g *Ignore) Spans(tenant, text string) iter.Seq2[int, int] {
 	return func(yield func(from, to int) bool) {
 		if g == nil || len(g.patterns) == 0 || len(text) > maxSearched {

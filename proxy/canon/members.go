@@ -15,7 +15,7 @@ const maxModel = 512
 // maxNamespace is how many characters "cache.namespace" may have.
 const maxNamespace = 128
 
-// readMembers reads the members of the body and appends to buf those that belong to the base.
+// readMembers reads the members of the body and appends the members of the base to buf.
 func (p *Reader) readMembers() *Error {
 	for _, name := range p.members(0) {
 		v := name + 1
@@ -60,7 +60,7 @@ func appendField(p *Reader, name uint32) {
 	p.mark(start, uint32(p.offset(name)))
 }
 
-// readModel reads the name of the model; named is that of the path, by which the server goes whatever the body names.
+// readModel reads the name of the model. A model that the path names (named) takes precedence, as it does at the server.
 func readModel(p *Reader, named string) *Error {
 	model := p.member(0, "model")
 	if model == 0 && named != "" {
@@ -80,7 +80,7 @@ func readModel(p *Reader, named string) *Error {
 	return nil
 }
 
-// ownNamespace is the namespace that the body asks for, before its directives are read and checked; "" where it has none.
+// ownNamespace returns the namespace that the body asks for, before its directives are read and checked; "" where it has none.
 func ownNamespace(p *Reader) string {
 	if cache := p.member(0, "cache"); cache != 0 && p.is(cache, object) {
 		if name := p.member(cache, "namespace"); p.is(name, text) {

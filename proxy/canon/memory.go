@@ -2,8 +2,8 @@ package canon
 
 import "bytes"
 
-// Memory is an upper bound of the memory in bytes that Parse takes beside body, to be reserved before. It costs a fraction of the
-// scan: values are estimated by the punctuation, that inside texts included.
+// Memory returns an upper bound of the memory in bytes that Parse takes beside body, so that it can be reserved before. It costs a fraction
+// of the scan: it estimates values by the punctuation, including punctuation inside texts.
 func Memory(body []byte) int64 {
 	count := func(c string) int64 { return int64(bytes.Count(body, []byte(c))) }
 	objects, members := count("{"), count(":")
@@ -23,7 +23,7 @@ const fixedBytes = maxPrompt + 2*spillBytes + masksBytes
 
 func containsEscape(body []byte) bool { return bytes.IndexByte(body, '\\') >= 0 }
 
-// Kept is the memory in bytes that the request keeps beside its Body.
+// Kept returns the memory in bytes that the request keeps beside its Body.
 func (r *Request) Kept() int64 {
 	texts := (cap(r.Links) + cap(r.Ignored)) * stringBytes
 	for _, id := range r.Links {

@@ -7,8 +7,8 @@ import (
 	"math"
 )
 
-// parts are what the scope of a request is made of, beside its [Identity]. A digest costs some nanoseconds, so that it is taken of every
-// request, where only those that miss need it.
+// parts are the components of the scope of a request, beside its [Identity]. Only requests that miss need them, but a digest costs some
+// nanoseconds, so that they are computed for every request.
 type parts struct {
 	list [mostParts]part
 	n    int
@@ -35,17 +35,17 @@ const (
 // The names of parts that are no members.
 const (
 	PartPreamble = "messages-before" // the messages before the first user's
-	PartAsk      = "last-message"    // what the last ask holds beside its users' text: images, names, system messages
-	partIgnored  = "ignored"         // what the operator ignores, which a change of the settings has changed
+	PartAsk      = "last-message"    // the last ask except its users' text: images, names, system messages
+	partIgnored  = "ignored"         // what the operator ignores, when the settings have changed
 	PartRest     = "other-fields"    // the members of the body beyond the first ones, by name
 )
 
 var partSeed = maphash.MakeSeed()
 
-// EachPart calls f with the parts that the scope of r is made of, beside its [Identity]: the members of the body that count, the messages
-// before the first user's, and what the last ask holds beside its text. Requests of one API with equal identities and parts have equal
-// scopes. A digest has 32 bits, and is equal for equal parts in this process alone. body is that of r, which a remembered Request may lack.
-// EachPart returns false where they are too large to be taken apart.
+// EachPart calls f with each part of the scope of r, beside its [Identity]: the members of the body that count, the messages
+// before the first user's, and the last ask except its text. Requests of one API with equal identities and parts have equal
+// scopes. A digest has 32 bits; equal parts have equal digests within one process only. body is the body of r, which a remembered Request
+// may lack. EachPart returns false where the parts are too large to be told apart.
 func (r *Request) EachPart(body []byte, f func(name string, digest uint32)) bool {
 	for _, p := range r.parts.list[:r.parts.n] {
 		switch p.at {

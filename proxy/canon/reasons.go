@@ -12,7 +12,7 @@ func (p *Reader) uncacheable(name []byte, v uint32) string {
 	return reason
 }
 
-// commonReason returns the reason for the members that mean the same in every API: gateways accept those of one API in the
+// commonReason returns the reason for the members that mean the same in every API: gateways accept the members of one API in the
 // requests of another. A value of another type than the API's counts as set, because some servers take "2" for 2.
 //
 // Not reasons: best_of, which still gives one answer; an absent store, though the Responses API then stores: clients that

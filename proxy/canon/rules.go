@@ -1,13 +1,13 @@
 package canon
 
-// Rules are how the requests of one API are read.
+// Rules describe how the requests of one API are read.
 type Rules struct {
 	// Code is the API's number in every key. It never changes, and no other API gets it.
 	Code byte
-	// Field is the member of the body that holds the conversation.
+	// Field is the member of the body with the conversation.
 	Field string
-	// Names are the known fields: those that this API reads. Those of the other APIs and [CommonNames] are added where the
-	// API is registered, because gateways accept the fields of one API in the requests of another.
+	// Names are the fields that this API reads. The names of the other APIs and [CommonNames] are added when the API is registered, because
+	// gateways accept the fields of one API in the requests of another.
 	Names Names
 	// Defaults are the values of fields that mean the same as their absence; nil: there are none.
 	Defaults *Defaults
@@ -31,8 +31,8 @@ type Rules struct {
 	// Links are the places of ids that count by their number; nil: there are none. See [Link].
 	Links []Link
 	// Reference is the type of elements that name parts of the conversation which the upstream has; elements without type and role do so too.
-	// In a conversation with one, the id of a result may be that of a call which the body lacks, and all ids count as the upstream gets
-	// them. "": there is none.
+	// In a conversation with such an element, a result may have the id of a call which the body lacks, so all ids count as the upstream
+	// gets them. "": there is none.
 	Reference string
 	// Originals finds the id that the upstream gets for the id of a replay; nil: it gets ids as they are.
 	Originals Originals
@@ -86,7 +86,7 @@ const (
 	RoleOther
 )
 
-// exactOnly is why a request that ends with a message of this role is matched exactly only.
+// exactOnly returns the reason why a request that ends with a message of this role is matched exactly only.
 func (r Role) exactOnly() string {
 	switch r {
 	case RoleAssistant:

@@ -1,6 +1,6 @@
 package canon
 
-// SegmentKind is what a segment holds.
+// SegmentKind is the kind of text in a segment.
 type SegmentKind uint8
 
 // The kinds of segments.
@@ -44,7 +44,7 @@ func (p *Reader) addSegment(kind SegmentKind, v, parent uint32, parentEnd int) {
 }
 
 // end is the byte after value v, a member or element of parent, which ends before byte parentEnd. It looks back from
-// what follows v, so that the tape need not hold ends.
+// what follows v, so that the tape needs no ends.
 func (d *doc) end(v, parent uint32, parentEnd int) int {
 	end := parentEnd - 1 // the bracket
 	if next := d.nodes[v].next(); next != d.nodes[parent].next() {

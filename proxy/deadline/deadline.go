@@ -122,12 +122,12 @@ func (c *Conn) SetDeadline(t time.Time) error {
 	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
 }
 
-// SetReadDeadline sets the deadline of reads, also of one that is in progress; the zero time is none.
+// SetReadDeadline sets the deadline of reads, also of one that is in progress; the zero time means none.
 func (c *Conn) SetReadDeadline(t time.Time) error {
 	return c.read.want(t, c.Conn.SetReadDeadline)
 }
 
-// SetWriteDeadline sets the deadline of writes, also of one that is in progress; the zero time is none.
+// SetWriteDeadline sets the deadline of writes, also of one that is in progress; the zero time means none.
 func (c *Conn) SetWriteDeadline(t time.Time) error {
 	return c.write.want(t, c.Conn.SetWriteDeadline)
 }

@@ -1,6 +1,6 @@
 // Package gate decides which requests the proxy takes at all, before anything of them is looked up, read or forwarded.
 //
-// Three things are at stake. The credential of the operator (an upstream key) must pay for clients that hold a client key only,
+// Three things are at stake. The credential of the operator (an upstream key) must pay for clients with a client key only,
 // and for API paths only. A web page must not use a proxy that its visitor can reach: a browser sends requests anywhere, under any
 // name that resolves there. And the upstream must find in a path what was checked here.
 //
@@ -113,7 +113,7 @@ func (g *Gate) straighten(h http.Header) {
 	}
 }
 
-// CheckAdmin is Check for a request that holds the admin token: it needs no client key.
+// CheckAdmin is Check for a request with the admin token, which needs no client key.
 func (g *Gate) CheckAdmin(w http.ResponseWriter, r *http.Request) error {
 	if !knownMethod(r.Method) {
 		w.Header().Set("Allow", strings.Join(methods, ", "))

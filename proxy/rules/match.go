@@ -6,14 +6,14 @@ import (
 	"strings"
 )
 
-// Match is which requests a rule is for: those that fit one pattern of each list that is not empty. In a pattern * is any text, also none;
+// Match describes the requests that a rule is for: they fit one pattern of each list that is not empty. In a pattern * is any text, also none;
 // everything else is itself, in this letter case. A pattern of Tenants that is a digest of a tenant is that tenant, and any other is for the
 // names that clients write in the header that names tenants.
 type Match struct {
 	Models, Paths, Tenants, Namespaces []string
 }
 
-// failing is the first field of m that a request does not fit, "" where it fits.
+// failing returns the first field of m that a request does not fit, "" where it fits.
 func (m *Match) failing(r *Request) string {
 	switch {
 	case !fits(m.Models, r.Model):

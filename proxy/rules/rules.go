@@ -24,20 +24,20 @@ const (
 // Compares reports whether prompts are compared by meaning in a mode.
 func (m Mode) Compares() bool { return m == Semantic || m == Shadow }
 
-// Rule is how requests are handled. Every field has its value: what an operator leaves out of a rule is that of the rule for all.
+// Rule describes how requests are handled. Every field is set: what an operator leaves out of a rule is taken from the rule for all.
 type Rule struct {
 	Name string // "": the rule for all
 	Match
 
 	Mode         Mode
-	Threshold    float64 // hit gate by cosine, at or above that of the index; 0: that of the index
+	Threshold    float64 // hit gate by cosine, at or above the gate of the index; 0: the gate of the index
 	MaxErrorRate float64 // largest expected share of wrong answers among those found by meaning; 0: equal normal forms only
 	TTL          time.Duration
 	ToolCalls    bool // answers that call tools are kept, for exact repeats
 	Ignore       *canon.Ignore
 }
 
-// Request is what rules are chosen by.
+// Request has what rules are chosen by.
 type Request struct {
 	Tenant    string // the digest by which a tenant is named everywhere
 	Team      string // what the client wrote where a header names tenants; "": credentials or nothing do
@@ -78,7 +78,7 @@ func (s *Set) Of(r Request) *Rule {
 // All lists the rules, the one for all others last.
 func (s *Set) All() []*Rule { return append(slices.Clone(s.rules), s.all) }
 
-// Rest is the rule for all requests that no other one fits.
+// Rest returns the rule for all requests that no other rule fits.
 func (s *Set) Rest() *Rule { return s.all }
 
 // Compares reports whether any rule compares prompts by meaning.
@@ -91,7 +91,7 @@ func (s *Set) Compares() bool {
 	return s.all.Mode.Compares()
 }
 
-// FlightKey is the key under which requests wait for one answer: a request does not wait with one under the rules of before.
+// FlightKey returns the key under which requests wait for one answer: requests under different rules do not wait together.
 func (s *Set) FlightKey(key [32]byte) [32]byte {
 	binary.LittleEndian.PutUint64(key[:], binary.LittleEndian.Uint64(key[:])^s.number)
 	return key
@@ -122,10 +122,10 @@ func (s *Set) Off(r func() Request) bool {
 	return s.all.Mode == Off
 }
 
-// Passed is a rule that is not that of a request, although it is looked at before, and the field that does not fit.
+// Passed is a rule that was looked at before the rule of a request and does not fit, with the first field that does not.
 type Passed struct{ Rule, Field string }
 
-// Why is Of with the rules before the one that it returns.
+// Why returns the rule of a request, as Of does, and the rules before it that do not fit.
 func (s *Set) Why(r Request) (rule *Rule, passed []Passed) {
 	for _, rule := range s.rules {
 		field := rule.failing(&r)

@@ -65,8 +65,8 @@ func Members(r gjson.Result, dst []gjson.Result, names ...string) {
 	})
 }
 
-// Elements are the elements of an array with their index, read one at a time: gjson's Array holds all of them, a hundred bytes each.
-// Like Array, it takes any other value that is given as its one element.
+// Elements yields the elements of an array with their index. It reads one at a time: gjson's Array makes a list of all, a hundred bytes
+// each. Like Array, it yields any other value that is given as the one element.
 func Elements(r gjson.Result) iter.Seq2[int, gjson.Result] {
 	return func(yield func(int, gjson.Result) bool) {
 		if !r.IsArray() {
@@ -91,7 +91,7 @@ func Empty(r gjson.Result) bool {
 	return true
 }
 
-// String returns r's JSON where it is a string, else that of an empty one.
+// String returns r's JSON where it is a string, else the JSON of an empty string.
 func String(r gjson.Result) string {
 	if r.Type == gjson.String {
 		return r.Raw

@@ -74,7 +74,7 @@ func stopObjection(reason string) string {
 	return answer.ReasonIncomplete // pause_turn and compaction too: the turn goes on with another request
 }
 
-// usageOf counts the tokens of a prompt: those that were read from the prompt cache, or written to it, are not among input_tokens.
+// usageOf counts tokens. input_tokens leaves out the tokens that were read from the prompt cache or written to it.
 func usageOf(u gjson.Result) answer.Usage {
 	sum := func(names ...string) (n int64) {
 		for _, name := range names {

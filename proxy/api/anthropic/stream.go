@@ -11,7 +11,7 @@ import (
 	"reprise/proxy/answer/rawjson"
 )
 
-// Mark marks the id in the first event, and those of calls.
+// Mark marks the id in the first event, and the ids of calls.
 func (p messages) Mark(m *answer.Marker, event gjson.Result) {
 	event.ForEach(func(k, v gjson.Result) bool {
 		switch {

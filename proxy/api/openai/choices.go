@@ -75,8 +75,7 @@ func (choices) NewLink(dst []byte, nonce [12]byte, original string) []byte {
 // Ended reports whether a stream contains its [DONE].
 func (choices) Ended(stream []byte) bool { return bytes.Contains(stream, []byte("data: [DONE]")) }
 
-// Judge rejects an answer unless it has choices, each with finish reason stop or that of a tool call, and none of them
-// refuses or is blank.
+// Judge rejects an answer unless it has choices, each of which ends by itself or with a tool call, and none of which refuses or is blank.
 func (choices) Judge(r gjson.Result) (v answer.Verdict) {
 	list := r.Get("choices")
 	if !list.IsArray() {

@@ -103,7 +103,7 @@ func (m *merged) addChoices(list gjson.Result) (err error) {
 }
 
 // addChoice adds a fragment of one choice: some members grow, of the others the last value that is not null counts. A message, which
-// belongs to a whole answer, is malformed: clients of the stream skip it, and those of the merged answer would read it.
+// belongs to a whole answer, is malformed: clients of the stream skip it, and clients of the merged answer would read it.
 func (m *merged) addChoice(o *merge.Object, fragment gjson.Result) (err error) {
 	fragment.ForEach(func(k, v gjson.Result) bool {
 		if k.Str == "message" {

@@ -56,7 +56,7 @@ func (m *responseMerger) Varies(event gjson.Result) (varies []gjson.Result) {
 // Repeat adds such an event, of which nothing is in the response.
 func (m *responseMerger) Repeat([]gjson.Result) {}
 
-// Mark marks ids and times in an event: those of its response and of its item.
+// Mark marks the ids and times of the response and the item in an event.
 func (p responses) Mark(m *answer.Marker, event gjson.Result) {
 	event.ForEach(func(k, v gjson.Result) bool {
 		switch {
@@ -84,7 +84,7 @@ func (responses) MarkLinks(m *answer.Marker, name string, v gjson.Result) {
 	})
 }
 
-// markItem marks the ids of an item: its own, and that of a call.
+// markItem marks the ids of an item: its own id, and the id of a call.
 func markItem(m *answer.Marker, item gjson.Result) {
 	item.ForEach(func(k, v gjson.Result) bool {
 		if (k.Str == "id" || k.Str == "call_id") && v.Type == gjson.String {

@@ -43,7 +43,7 @@ var Internal = &Error{Status: http.StatusInternalServerError, Type: TypeInternal
 // Write answers with e in OpenAI's shape.
 func Write(w http.ResponseWriter, e *Error) { WriteBody(w, e, Body(e)) }
 
-// Body is e in OpenAI's shape.
+// Body renders e in OpenAI's shape.
 func Body(e *Error) []byte {
 	type inner struct {
 		Message string  `json:"message"`
@@ -90,7 +90,7 @@ func Quote(s string) string {
 	}, s) + `"`
 }
 
-// NotJSON is the message for a body whose Content-Type is not that of JSON, at what, such as "a purge".
+// NotJSON returns the message for a body whose Content-Type is not JSON. what is the request, such as "a purge".
 func NotJSON(contentType, what string) string {
 	has := "The Content-Type is " + Quote(contentType)
 	if contentType == "" {

@@ -48,10 +48,10 @@ type Budget struct {
 // should take no lock.
 func New(limit int64, entries func() int64) *Budget { return &Budget{limit: limit, entries: entries} }
 
-// Limit is the limit in bytes, 0 where there is none.
+// Limit returns the limit in bytes, 0 if there is none.
 func (b *Budget) Limit() int64 { return b.limit }
 
-// Used is how many bytes are charged, by what they are for: bodies, recordings and entries.
+// Used returns how many bytes are charged, by what they are for: bodies, recordings and entries.
 func (b *Budget) Used() map[string]int64 {
 	used := map[string]int64{"entries": b.entries()}
 	for k, name := range kindNames {
@@ -60,11 +60,11 @@ func (b *Budget) Used() map[string]int64 {
 	return used
 }
 
-// Refused is how many pieces of work were refused so far.
+// Refused returns how many pieces of work were refused so far.
 func (b *Budget) Refused() int64 { return b.refused.Load() }
 
 // Begin charges [Call] bytes of recordings for an upstream call, and reports whether there is room for it; the caller must then
-// End it. Where there is none the refusal is counted.
+// End it. A refusal is counted.
 func (b *Budget) Begin() bool {
 	if b.charge(recordings, Call, callEighths) {
 		return true
@@ -77,7 +77,7 @@ func (b *Budget) Begin() bool {
 func (b *Budget) End() { b.used[recordings].Add(-Call) }
 
 // Hold charges n bytes of recordings until release is called, and reports whether there is room for them. Few bytes are not
-// charged: they are among those of a call.
+// charged: the charge of a call covers them.
 func (b *Budget) Hold(n int64) (room bool, release func()) {
 	if n <= Call {
 		return true, func() {}
@@ -110,7 +110,7 @@ func (b *Budget) charge(k kind, n, eighths int64) bool {
 // Account charges the memory of recordings.
 type Account struct{ b *Budget }
 
-// Reserve charges n bytes more, and reports whether there is room for them. Where there is none nothing is charged.
+// Reserve charges n bytes more, and reports whether there is room for them. If there is not, nothing is charged.
 func (a *Account) Reserve(n int64) bool { return a.b.charge(recordings, n, growthEighths) }
 
 // Release takes back a charge of n bytes.
@@ -137,7 +137,7 @@ func (b *Budget) Lease(header int64) (*Lease, bool) {
 	return l, true
 }
 
-// Grow charges n bytes more, and reports whether there is room for them. Where there is none the refusal is counted.
+// Grow charges n bytes more, and reports whether there is room for them. A refusal is counted.
 func (l *Lease) Grow(n int64) bool { return l.grow(n, growthEighths) }
 
 // GrowForHit is Grow for a stored answer, for which there is room as long as for a small body.

@@ -51,7 +51,7 @@ func (l Limits) windowBytes() int64 {
 	return max(int64(float64(l.BodyRate)*l.window().Seconds()), 1)
 }
 
-// Guard returns a handler that holds the clients of next to the limits of their moment.
+// Guard returns a handler that applies limits to the clients of next. limits is called for each request.
 func Guard(next http.Handler, limits func() Limits) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		x := &exchange{client: client{ResponseWriter: w, deadlines: deadlinesOf(w), limits: limits().withDefaults(), h1: r.ProtoMajor == 1}}

@@ -23,9 +23,9 @@ const (
 	Harmless
 	// Credential fields identify the client: keys, tokens, cookies, and the users that gateways before the proxy vouch for.
 	Credential
-	// Secret fields have a name like that of a credential.
+	// Secret fields have a name like a credential.
 	Secret
-	// Local fields end at the proxy: those of one connection and the proxy's own.
+	// Local fields end at the proxy: the fields of one connection and the proxy's own.
 	Local
 )
 

@@ -166,7 +166,7 @@ var shaping = func() map[string]bool {
 	return all
 }()
 
-// noSecret are fields with a secret word in their names that hold no credential.
+// noSecret are fields with a secret word in their names that are not credentials.
 const noSecret = `X-BF-Cache-Key CF-AIG-Cache-Key X-Token-Count X-Prompt-Cache-Key`
 
 // prefixes are families of names, beside openAIPrefix. known goes before them.

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// secretParameters are parameters of a URL that hold a credential, in lower case and without separators; secretEndings end
+// secretParameters are parameters of a URL with a credential, in lower case and without separators; secretEndings end
 // the names of others.
 var (
 	secretParameters = setOf(`apikey key accesskey accesstoken apitoken auth authkey authtoken authorization bearer code credential
@@ -14,7 +14,7 @@ var (
 		"password", "signature", "credential"}
 )
 
-// WithoutCredentials is a raw query without the parameters that hold a credential, the others as they are and in their order.
+// WithoutCredentials returns a raw query without its credentials, the other parameters as they are and in their order.
 func WithoutCredentials(rawQuery string) string {
 	if rawQuery == "" {
 		return ""
