@@ -13,6 +13,7 @@ import (
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/internal/replay"
 	"reprise/cmd/reprise-lab/internal/kvstudy"
+	"reprise/internal/traffic"
 	"reprise/policy/sim"
 	"reprise/policy/sim/blocks"
 	"reprise/policy/sim/trace"
@@ -26,7 +27,7 @@ func writeLog(t *testing.T, path, spec string) {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	log := trace.NewWriter(&b)
+	log := traffic.NewWriter(&b)
 	for _, r := range made.All {
 		if err := log.Append(trace.RecordOf(r)); err != nil {
 			t.Fatal(err)

@@ -15,7 +15,7 @@ import (
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 	"reprise/cmd/reprise/internal/demo"
-	"reprise/policy/sim/trace"
+	"reprise/internal/traffic"
 )
 
 // demoFlags are the flags of the demo, without the settings.
@@ -161,11 +161,11 @@ func runDemo(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFlag
 }
 
 // workload returns the conversations of the file and its reader, or the built-in ones and nil.
-func (o *demoFlags) workload() (next func() (demo.Conversation, error), r *trace.ConversationReader, err error) {
+func (o *demoFlags) workload() (next func() (demo.Conversation, error), r *traffic.ConversationReader, err error) {
 	if o.input == "" {
 		return demo.NewWorkload(o.seed).Next, nil, nil
 	}
-	if r, err = trace.OpenConversations(o.input); err != nil {
+	if r, err = traffic.OpenConversations(o.input); err != nil {
 		return nil, nil, err
 	}
 	return demo.Recorded(r.Next), r, nil

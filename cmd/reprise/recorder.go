@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"reprise/policy/sim/trace"
+	"reprise/internal/traffic"
 	"reprise/proxy"
 	"reprise/proxy/cache"
 	"reprise/store"
@@ -20,7 +20,7 @@ import (
 // recorder writes the request log (REPRISE_RECORD) in a goroutine of its own. No request waits for the disk: if the queue is
 // full, the request is left out of the log and counted.
 type recorder struct {
-	queue chan trace.Record
+	queue chan traffic.Record
 	done  chan error // result of the writer, sent after the queue was closed and emptied
 
 	prompts bool // are written
@@ -47,9 +47,9 @@ func openRecorder(path string, prompts bool, log *slog.Logger) (*recorder, error
 }
 
 func newRecorder(f io.WriteCloser, log *slog.Logger) *recorder {
-	r := &recorder{queue: make(chan trace.Record, recordQueue), done: make(chan error, 1), faults: proxy.NewFaultLog(log), log: log}
+	r := &recorder{queue: make(chan traffic.Record, recordQueue), done: make(chan error, 1), faults: proxy.NewFaultLog(log), log: log}
 	go func() {
-		out := trace.NewWriter(f)
+		out := traffic.NewWriter(f)
 		for line := range r.queue {
 			if err := out.Append(line); err != nil {
 				r.lose(err)
@@ -71,14 +71,14 @@ func (r *recorder) Read(ev *cache.Event, by *cache.Cause) {
 }
 
 // append queues a record, or counts it as lost.
-func (r *recorder) append(line trace.Record) {
+func (r *recorder) append(line traffic.Record) {
 	if !r.queued(line) {
 		r.lose(errSlowDisk)
 	}
 }
 
 // queued reports whether a record was queued, or came after close.
-func (r *recorder) queued(line trace.Record) bool {
+func (r *recorder) queued(line traffic.Record) bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.closed {
@@ -129,12 +129,12 @@ func (r *recorder) close() error {
 
 // recordOf describes a request and its entry: all that another policy would need to decide on the same request. A request that was
 // answered by meaning has the id of the entry that answered.
-func (r *recorder) recordOf(ev *cache.Event, by *cache.Cause) trace.Record {
+func (r *recorder) recordOf(ev *cache.Event, by *cache.Cause) traffic.Record {
 	e, conversation := ev.Entry, by.Key
 	if len(by.Turns) > 0 {
 		conversation = by.Turns[0].Key
 	}
-	line := trace.Record{
+	line := traffic.Record{
 		ID: label(e.Key.Short()), At: by.At.At, Topic: label(uint64(e.Topic)), Conversation: label(conversation.Short()), Parent: label(by.ParentKey),
 		Scope: label(store.Key(e.Scope).Short()), Chain: label(store.Key(e.Chain).Short()), Hit: ev.Kind == store.EventUse,
 		Turn: int32(len(by.Turns)), Size: e.Size, Cost: float64(e.InputTokens + e.OutputTokens), Vector: ev.Vector,
@@ -145,9 +145,9 @@ func (r *recorder) recordOf(ev *cache.Event, by *cache.Cause) trace.Record {
 	return line
 }
 
-func label(n uint64) trace.Label {
+func label(n uint64) traffic.Label {
 	if n == 0 {
 		return ""
 	}
-	return trace.Label(strconv.FormatUint(n, 10))
+	return traffic.Label(strconv.FormatUint(n, 10))
 }

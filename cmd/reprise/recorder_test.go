@@ -13,7 +13,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"reprise/policy/sim/trace"
+	"reprise/internal/traffic"
 )
 
 // TestRecordPrivacy: prompts are in the log only if REPRISE_LOG_PROMPTS is set, and only its owner can read the file.
@@ -98,13 +98,13 @@ func recordNeverWaits(t *testing.T) {
 	r := newRecorder(d, slog.New(slog.NewTextHandler(&logs, nil)))
 	const n = 3 * recordQueue
 	for i := range n {
-		r.append(trace.Record{ID: label(uint64(i + 1))})
+		r.append(traffic.Record{ID: label(uint64(i + 1))})
 	}
 	close(d.gate)
 	if err := r.close(); err != nil {
 		t.Fatal(err)
 	}
-	r.append(trace.Record{ID: label(1)}) // after close
+	r.append(traffic.Record{ID: label(1)}) // after close
 	written, lost := strings.Count(d.String(), "\n"), int(r.lost.Load())
 	if written+lost != n || written < recordQueue || written > recordQueue+1 {
 		t.Errorf("%d written, %d left out of %d", written, lost, n)
@@ -120,7 +120,7 @@ func recordFullDisk(t *testing.T) {
 	d := &disk{full: true}
 	r := newRecorder(d, slog.New(slog.DiscardHandler))
 	for i := range 10 {
-		r.append(trace.Record{ID: label(uint64(i + 1))})
+		r.append(traffic.Record{ID: label(uint64(i + 1))})
 	}
 	if err := r.close(); err != nil || r.lost.Load() != 10 {
 		t.Errorf("%d of 10 lost: %v", r.lost.Load(), err)
@@ -150,7 +150,7 @@ func TestRecordStuckDisk(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := &disk{gate: make(chan struct{})}
 		r := newRecorder(d, slog.New(slog.DiscardHandler))
-		r.append(trace.Record{ID: label(1)})
+		r.append(traffic.Record{ID: label(1)})
 		start := time.Now()
 		if err := r.close(); !errors.Is(err, errStuck) || time.Since(start) != closeTimeout {
 			t.Errorf("after %v: %v", time.Since(start), err)

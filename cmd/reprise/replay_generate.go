@@ -12,6 +12,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/internal/replay"
+	"reprise/internal/traffic"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"
 )
@@ -56,7 +57,7 @@ func (o *replayFlags) writeOut(ctx context.Context, out io.Writer, made *sim.Sli
 // writeRequests writes a request log until ctx is done, and returns the number of requests.
 func writeRequests(ctx context.Context, w io.Writer, s *sim.Slice) (written int, err error) {
 	out := bufio.NewWriter(w)
-	log := trace.NewWriter(out)
+	log := traffic.NewWriter(out)
 	for written < len(s.All) && ctx.Err() == nil {
 		if err := log.Append(trace.RecordOf(s.All[written])); err != nil {
 			return written, err

@@ -15,7 +15,7 @@ import (
 	"reprise/cmd/reprise/internal/config"
 	"reprise/cmd/reprise/internal/demo"
 	"reprise/internal/enginesim"
-	"reprise/policy/sim/trace"
+	"reprise/internal/traffic"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/choose"
 )
@@ -137,7 +137,7 @@ func (s *stage) close() error {
 }
 
 // play plays the workload and shows the view.
-func (s *stage) play(ctx context.Context, next func() (demo.Conversation, error), r *trace.ConversationReader) error {
+func (s *stage) play(ctx context.Context, next func() (demo.Conversation, error), r *traffic.ConversationReader) error {
 	fmt.Fprintf(s.t.Err, "page: %s/\n", s.adminURL())
 	fmt.Fprintf(s.t.Err, "reprise demo: clients → proxy %s (%s, %s, %s entries) → two built-in engines\n", s.apiURL(), s.cfg.Mode, s.cfg.Policy,
 		fmt.Sprint(s.cfg.CapacityEntries))
@@ -158,7 +158,7 @@ func (s *stage) summary() demo.Summary {
 }
 
 // progress returns the share of the work that is done: of the requests if their number is known, else of the file.
-func (s *stage) progress(r *trace.ConversationReader) func() float64 {
+func (s *stage) progress(r *traffic.ConversationReader) func() float64 {
 	return func() float64 {
 		done := -1.0
 		if r != nil {
@@ -174,7 +174,7 @@ func (s *stage) progress(r *trace.ConversationReader) func() float64 {
 }
 
 // report prints the summary, the failures and the skipped records.
-func (s *stage) report(r *trace.ConversationReader) error {
+func (s *stage) report(r *traffic.ConversationReader) error {
 	s.settle()
 	sum := s.summary()
 	if n, first := s.player.Failures(); n > 0 {

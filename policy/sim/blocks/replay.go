@@ -11,6 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"reprise/internal/blockcache"
 	"reprise/policy"
 	"reprise/policy/classic"
 	"reprise/policy/registry"
@@ -170,14 +171,14 @@ func (o *Options) cell(t *Trace, name string, c Capacity, f *future) (*player, e
 	if err != nil {
 		return nil, err
 	}
-	p.tiers.first = NewCache(slots, first)
+	p.tiers.first = blockcache.NewCache(slots, first)
 	if o.Second != (Capacity{}) {
 		slots := o.Second.In(t, per)
 		second, err := o.evictor(name, slots)
 		if err != nil {
 			return nil, err
 		}
-		p.tiers.second = NewCache(slots, second)
+		p.tiers.second = blockcache.NewCache(slots, second)
 		p.tiers.seer, _ = second.(sim.Clairvoyant)
 	}
 	if seer, ok := first.(sim.Clairvoyant); ok {

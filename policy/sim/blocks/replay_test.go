@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/blockcache"
 	"reprise/policy"
 	"reprise/policy/classic"
 	"reprise/policy/registry"
@@ -386,7 +387,7 @@ func TestTicksGoForward(t *testing.T) {
 			t.Fatal(err)
 		}
 		ticks := &ticking{t: t, LRU: classic.NewLRU()}
-		p.tiers.first = NewCache(60, ticks)
+		p.tiers.first = blockcache.NewCache(60, ticks)
 		if p.measure(context.Background(), nil, func(int) {}); ticks.calls < 1000 {
 			t.Errorf("%d calls", ticks.calls)
 		}
@@ -422,7 +423,7 @@ func TestNumbersBeginRequests(t *testing.T) {
 		t.Fatal(err)
 	}
 	first := &beginning{t: t, LRU: classic.NewLRU(), trace: trace}
-	p.tiers.first = NewCache(60, first)
+	p.tiers.first = blockcache.NewCache(60, first)
 	if p.measure(context.Background(), nil, func(int) {}); first.seq != 500 {
 		t.Errorf("%d requests", first.seq)
 	}

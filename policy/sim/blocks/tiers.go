@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"reprise/internal/blockcache"
 	"reprise/policy"
 	"reprise/policy/sim"
 )
@@ -8,9 +9,9 @@ import (
 // tiers are a cache and possibly a second one, which has what the first one dropped (papers/001 §4.1: GPU and CPU memory). A block is in one
 // of them; a request brings those that it finds in the second back into the first.
 type tiers struct {
-	first, second *Cache          // second: nil
-	seer          sim.Clairvoyant // the evictor of the second, nil where it is none
-	uses          []use           // the last of each block; only for a second tier
+	first, second *blockcache.Cache // second: nil
+	seer          sim.Clairvoyant   // the evictor of the second, nil where it is none
+	uses          []use             // the last of each block; only for a second tier
 }
 
 // use is what a second tier is given with a block.

@@ -1,7 +1,7 @@
 // Package blocks plays the requests of a model as chains of KV blocks through the block cache of an inference engine.
 //
 // A request is the chain of its prompt's blocks; a block is named by its own content and all before it, so that equal numbers are equal
-// prefixes. A hit is the leading run of blocks that are resident. Cache is the block cache, Replay plays a Trace through it under any
+// prefixes. A hit is the leading run of blocks that are resident. Replay plays a Trace through it under any
 // policy and measures hits and, with a Speed, times to the first token.
 //
 // Package files reads traces, generate makes them and profile describes them: a new format, generator or figure goes there, and a new policy

@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 
+	"reprise/internal/traffic"
 	"reprise/policy/sim"
 )
 
@@ -40,17 +41,17 @@ func openConversations(path string, want Format) (sim.Trace, error) {
 	case r.Format() == Chat:
 		return nil, fmt.Errorf("read %s: %w", path, ErrChat)
 	case r.Format() != want:
-		return nil, fmt.Errorf("read %s: these are %s, not %s", path, r.format, titleOf(want))
+		return nil, fmt.Errorf("read %s: these are %s, not %s", path, r.Title(), traffic.TitleOf(want))
 	}
 	return t, nil
 }
 
-func (t *conversations) open() (*ConversationReader, error) {
+func (t *conversations) open() (*traffic.ConversationReader, error) {
 	f, err := openFile(t.path)
 	if err != nil {
 		return nil, err
 	}
-	return newConversationReader(t.path, f, 0)
+	return traffic.NewConversationReader(t.path, f, 0)
 }
 
 // Name is the path as it was given.
@@ -77,7 +78,7 @@ func (t *conversations) Requests() iter.Seq2[sim.Request, error] {
 				yield(sim.Request{}, err)
 				return
 			}
-			for _, q := range c.requests(n) {
+			for _, q := range requestsOf(&c, n) {
 				if !yield(q, nil) {
 					return
 				}
@@ -87,8 +88,8 @@ func (t *conversations) Requests() iter.Seq2[sim.Request, error] {
 	}
 }
 
-// requests returns a request for each turn of conversation number n.
-func (c *Conversation) requests(n uint64) []sim.Request {
+// requestsOf returns a request for each turn of conversation number n.
+func requestsOf(c *traffic.Conversation, n uint64) []sim.Request {
 	all := make([]sim.Request, len(c.Turns))
 	for i, turn := range c.Turns {
 		q := sim.Request{

@@ -9,10 +9,11 @@ import (
 	"strconv"
 	"strings"
 
+	"reprise/internal/traffic"
 	"reprise/policy/sim"
 )
 
-// column is the name of a Record's field.
+// column is the name of a traffic.Record's field.
 type column string
 
 // columns are the names that a header may have, in lower case.
@@ -36,14 +37,17 @@ type layout struct {
 // headless is the layout of a file without a header.
 var headless = layout{[]column{"at", "id", "size"}, 2, true}
 
+// maxRow bounds the memory that a row takes.
+const maxRow = 64 << 20
+
 func parseCSV(in *bufio.Reader, yield func(sim.Request) bool) error {
-	skipMark(in)
-	bound := &bounded{in: in, left: maxLine}
+	traffic.SkipMark(in)
+	bound := &bounded{in: in, left: maxRow}
 	rows := csv.NewReader(bound)
 	rows.ReuseRecord = true
 	rows.FieldsPerRecord = -1 // parse has a better error
 	var head *layout
-	for ; ; bound.left = maxLine {
+	for ; ; bound.left = maxRow {
 		row, err := rows.Read()
 		if err == io.EOF {
 			return nil
@@ -76,7 +80,7 @@ type bounded struct {
 
 func (b *bounded) Read(p []byte) (int, error) {
 	if b.left <= 0 {
-		return 0, fmt.Errorf("a row of more than %d bytes: is a quote not closed?", maxLine)
+		return 0, fmt.Errorf("a row of more than %d bytes: is a quote not closed?", maxRow)
 	}
 	n, err := b.in.Read(p)
 	b.left -= n
@@ -109,34 +113,34 @@ func (l *layout) parse(row []string) (sim.Request, error) {
 	if len(row) < l.least || len(row) > len(l.columns) && !l.more {
 		return sim.Request{}, fmt.Errorf("%d fields, want %d", len(row), l.least)
 	}
-	var r Record
+	var r traffic.Record
 	for i, c := range l.columns[:min(len(l.columns), len(row))] {
-		if err := r.set(c, strings.TrimSpace(row[i])); err != nil {
+		if err := set(&r, c, strings.TrimSpace(row[i])); err != nil {
 			return sim.Request{}, err
 		}
 	}
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return sim.Request{}, err
 	}
-	return r.Request()
+	return RequestOf(&r)
 }
 
-// set sets a field from text. An empty value leaves it unset.
-func (r *Record) set(c column, value string) (err error) {
+// set sets a field of r from text. An empty value leaves it unset.
+func set(r *traffic.Record, c column, value string) (err error) {
 	if value == "" {
 		return nil
 	}
 	switch c {
 	case "id":
-		r.ID = Label(value)
+		r.ID = traffic.Label(value)
 	case "topic":
-		r.Topic = Label(value)
+		r.Topic = traffic.Label(value)
 	case "conversation":
-		r.Conversation = Label(value)
+		r.Conversation = traffic.Label(value)
 	case "parent":
-		r.Parent = Label(value)
+		r.Parent = traffic.Label(value)
 	case "scope":
-		r.Scope = Label(value)
+		r.Scope = traffic.Label(value)
 	case "text":
 		r.Text = value
 	case "at":
@@ -151,7 +155,7 @@ func (r *Record) set(c column, value string) (err error) {
 		r.Turn = int32(n)
 	}
 	if err != nil {
-		return wrong(string(c), strconv.Quote(value))
+		return traffic.WrongField(string(c), strconv.Quote(value))
 	}
 	return nil
 }

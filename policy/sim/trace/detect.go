@@ -4,16 +4,14 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"io"
 	"math"
 	"strings"
 	"unicode/utf8"
-)
 
-// ErrFormat is wrapped by the error for a file of no known format.
-var ErrFormat = errors.New("no known format")
+	"reprise/internal/traffic"
+)
 
 // Detect returns the format of a file by its first bytes. A file of JSON is a request log, unless the fields of the first
 // record are those of a format of conversations, which may also be one array. A file that is not text is libCacheSim's if its
@@ -25,7 +23,7 @@ func Detect(path string) (Format, error) {
 		return "", err
 	}
 	defer raw.Close()
-	in, err := Unpack(bufio.NewReaderSize(raw, buffer))
+	in, err := traffic.Unpack(bufio.NewReaderSize(raw, buffer))
 	if err != nil {
 		return "", fmt.Errorf("read %s: %w", path, err)
 	}
@@ -33,13 +31,13 @@ func Detect(path string) (Format, error) {
 	if len(head) == 0 && err != io.EOF {
 		return "", fmt.Errorf("read %s: %w", path, err)
 	}
-	text := bytes.TrimSpace(bytes.TrimPrefix(head, mark))
+	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte(traffic.Mark)))
 	if len(text) == 0 && err == io.EOF {
 		return "", fmt.Errorf("read %s: no requests in it", path)
 	}
 	f, ok := detect(head)
 	if bytes.HasPrefix(text, []byte("[")) || f == Requests {
-		found, err := detectRecord(in)
+		found, err := traffic.DetectConversations(in)
 		if err != nil {
 			return "", fmt.Errorf("read %s: %w", path, err)
 		}
@@ -48,34 +46,17 @@ func Detect(path string) (Format, error) {
 		}
 	}
 	if !ok {
-		return "", fmt.Errorf("read %s: %w: want %s", path, ErrFormat, oneOf(Formats()[1:]))
+		return "", fmt.Errorf("read %s: %w: want %s", path, traffic.ErrFormat, oneOf(Formats()[1:]))
 	}
 	return f, nil
 }
 
-// detectRecord reads the first record of a file of JSON and returns its format of conversations, "" for none.
-func detectRecord(in *bufio.Reader) (Format, error) {
-	all := newRecords(in)
-	record, err := all.next()
-	switch {
-	case err == io.EOF:
-		return "", errors.New("no requests in it")
-	case err != nil:
-		return "", fmt.Errorf("%s: %w", all.place(), err)
-	}
-	if f := detectConversation(record); f != nil {
-		return f.name, nil
-	}
-	return "", nil
-}
-
 // detect returns the format of a file that begins with head. For JSON that is Requests for an object, and none for an array.
-
 func detect(head []byte) (Format, bool) {
 	if !isText(head) {
 		return OracleGeneral, isOracle(head)
 	}
-	text := bytes.TrimSpace(bytes.TrimPrefix(head, mark))
+	text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte(traffic.Mark)))
 	switch {
 	case len(text) == 0 || text[0] == '[':
 		return "", false

@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"testing"
 
+	"reprise/internal/traffic"
 	"reprise/policy/sim"
 )
 
@@ -41,10 +42,10 @@ func checkLog(t *testing.T, q sim.Request) {
 	if err != nil {
 		t.Fatalf("encode %+v: %v", q, err)
 	}
-	if r, err = Decode(line); err != nil {
+	if r, err = traffic.Decode(line); err != nil {
 		t.Fatalf("decode %s: %v", line, err)
 	}
-	got, err := r.Request()
+	got, err := RequestOf(&r)
 	if err != nil {
 		t.Fatalf("%s: %v", line, err)
 	}

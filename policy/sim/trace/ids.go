@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"errors"
 
+	"reprise/internal/traffic"
 	"reprise/policy/sim"
 )
 
@@ -12,8 +13,7 @@ func parseIDs(in *bufio.Reader, yield func(sim.Request) bool) error {
 	if err := checkIDs(in); err != nil {
 		return err
 	}
-	l := lines{in: in}
-	return l.each(func(line []byte) (bool, error) {
+	return traffic.EachLine(in, func(line []byte) (bool, error) {
 		return yield(sim.Request{ID: identity(line)}), nil
 	})
 }
@@ -36,7 +36,7 @@ func checkIDs(in *bufio.Reader) error {
 		head = head[:end]
 	}
 	seen, prose, commas, rows := 0, 0, 0, true
-	for line := range bytes.Lines(bytes.TrimPrefix(head, mark)) {
+	for line := range bytes.Lines(bytes.TrimPrefix(head, []byte(traffic.Mark))) {
 		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
 			continue

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"reprise/internal/traffic"
 	"reprise/policy/sim"
 )
 
@@ -19,14 +20,14 @@ func TestRecordOf(t *testing.T) {
 		{ID: Identity("x"), Content: &sim.Content{Vector: []float32{0.6, -0.8}}},
 	} {
 		var log bytes.Buffer
-		if err := NewWriter(&log).Append(RecordOf(q)); err != nil {
+		if err := traffic.NewWriter(&log).Append(RecordOf(q)); err != nil {
 			t.Fatal(err)
 		}
-		r, err := Decode(log.Bytes())
+		r, err := traffic.Decode(log.Bytes())
 		if err != nil {
 			t.Fatalf("%s: %v", log.Bytes(), err)
 		}
-		if got, err := r.Request(); err != nil || !reflect.DeepEqual(got, q) {
+		if got, err := RequestOf(&r); err != nil || !reflect.DeepEqual(got, q) {
 			t.Errorf("%s reads as %+v, %v; want %+v", log.Bytes(), got, err, q)
 		}
 	}
@@ -39,32 +40,6 @@ func TestUnitsStayAsTheyAre(t *testing.T) {
 		v := []float32{0.6 * length, -0.8 * length}
 		if got, ok := unit(v); !ok || slices.Equal(got, v) != stays {
 			t.Errorf("%v became %v", v, got)
-		}
-	}
-}
-
-func TestWriter(t *testing.T) {
-	var log bytes.Buffer
-	w := NewWriter(&log)
-	for _, r := range []Record{
-		{ID: "7", At: 1.5, Topic: "travel", Size: 10},
-		{ID: "9007199254740993", Conversation: "0", Text: "hi\n"},
-		{Vector: Vector{3, 4}},
-	} {
-		if err := w.Append(r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	const want = `{"id":7,"at":1.5,"topic":"travel","size":10}
-{"id":"9007199254740993","conversation":"0","text":"hi\n"}
-{"vector":"AABAQAAAgEA="}
-`
-	if log.String() != want {
-		t.Errorf("got\n%swant\n%s", log.String(), want)
-	}
-	for _, r := range []Record{{}, {ID: "1", Size: -1}, {ID: "1", Cost: math.NaN()}, {ID: "1", At: math.Inf(1)}} {
-		if w.Append(r) == nil || log.String() != want {
-			t.Errorf("%+v was written", r)
 		}
 	}
 }

@@ -7,15 +7,15 @@ import (
 	"math"
 	"strconv"
 
+	"reprise/internal/traffic"
 	"reprise/policy/sim"
 )
 
 // parseRequests parses the request log. All vectors of a log have one length.
 func parseRequests(in *bufio.Reader, yield func(sim.Request) bool) error {
-	l := lines{in: in}
 	dims := 0
-	return l.each(func(line []byte) (bool, error) {
-		record, err := Decode(line)
+	return traffic.EachLine(in, func(line []byte) (bool, error) {
+		record, err := traffic.Decode(line)
 		if err != nil {
 			return false, err
 		}
@@ -24,16 +24,16 @@ func parseRequests(in *bufio.Reader, yield func(sim.Request) bool) error {
 				dims = n
 			}
 			if n != dims {
-				return false, wrong("vector", fmt.Sprintf("%d numbers, where others of the file have %d", n, dims))
+				return false, traffic.WrongField("vector", fmt.Sprintf("%d numbers, where others of the file have %d", n, dims))
 			}
 		}
-		request, err := record.Request()
+		request, err := RequestOf(&record)
 		return err == nil && yield(request), err
 	})
 }
 
-// Request returns the request of the record, with its vector scaled to length 1.
-func (r *Record) Request() (sim.Request, error) {
+// RequestOf returns the request of a record, with its vector scaled to length 1.
+func RequestOf(r *traffic.Record) (sim.Request, error) {
 	q := sim.Request{
 		ID: Identity(string(r.ID)), At: r.At, Topic: Identity(string(r.Topic)), Conversation: Identity(string(r.Conversation)),
 		Parent: Identity(string(r.Parent)), Scope: Identity(string(r.Scope)), Chain: Identity(string(r.Chain)), Turn: r.Turn, Size: r.Size, Cost: r.Cost,
@@ -45,7 +45,7 @@ func (r *Record) Request() (sim.Request, error) {
 	if len(r.Vector) > 0 {
 		var ok bool
 		if q.Content.Vector, ok = unit(r.Vector); !ok {
-			return q, wrong("vector", "without a direction")
+			return q, traffic.WrongField("vector", "without a direction")
 		}
 	}
 	if q.ID == 0 {
@@ -89,9 +89,9 @@ func unit(v []float32) ([]float32, bool) {
 	return scaled, true
 }
 
-// RecordOf returns the record of q: its Request is q.
-func RecordOf(q sim.Request) Record {
-	r := Record{
+// RecordOf returns the record of q: its RequestOf is q.
+func RecordOf(q sim.Request) traffic.Record {
+	r := traffic.Record{
 		ID: labelOf(q.ID), At: q.At, Topic: labelOf(q.Topic), Conversation: labelOf(q.Conversation), Parent: labelOf(q.Parent),
 		Scope: labelOf(q.Scope), Chain: labelOf(q.Chain), Turn: q.Turn, Size: q.Size, Cost: q.Cost,
 	}
@@ -102,9 +102,9 @@ func RecordOf(q sim.Request) Record {
 }
 
 // labelOf returns the label whose Identity is n.
-func labelOf(n uint64) Label {
+func labelOf(n uint64) traffic.Label {
 	if n == 0 {
 		return ""
 	}
-	return Label(strconv.FormatUint(n, 10))
+	return traffic.Label(strconv.FormatUint(n, 10))
 }

@@ -1,4 +1,4 @@
-// Package trace reads request traces and recorded conversations from files, and writes the request log.
+// Package trace reads request traces and recorded conversations from files, and the request log that package traffic writes.
 //
 // Every reader streams: the file is opened each time its requests are read, and only one record is in memory. Files may be
 // packed with gzip or zstd, which is detected by their first bytes. If a record of a request trace cannot be parsed, the
@@ -15,11 +15,15 @@ import (
 	"os"
 	"strings"
 
+	"reprise/internal/traffic"
 	"reprise/policy/sim"
 )
 
 // Format is a file format of traces.
-type Format string
+type Format = traffic.Format
+
+// buffer is the size of read buffers: enough to detect a format, and to keep system calls rare.
+const buffer = 64 << 10
 
 // The formats of traces and conversations.
 const (
@@ -35,15 +39,12 @@ const (
 	// CSV is a table whose first row names its columns, in any case and order: id, time (or at), size, cost, topic,
 	// conversation, parent, scope, turn, text; others are ignored. A first row that names neither id nor text is a request
 	// like the rest, and the columns are time, id, size.
-	CSV Format = "csv"
-	// OASST has the conversations of OpenAssistant's OASST1: one message a line, or one tree.
-	OASST Format = "oasst"
-	// SGD has the dialogues of Schema-Guided Dialogue.
-	SGD Format = "sgd"
-	// ShareGPT has conversations as lists of "human" and "gpt" messages.
-	ShareGPT Format = "sharegpt"
-	// Chat has bodies of chat completion requests. OpenConversations reads them; they are not a trace, see ErrChat.
-	Chat Format = "chat"
+	CSV      Format = "csv"
+	OASST           = traffic.OASST
+	SGD             = traffic.SGD
+	ShareGPT        = traffic.ShareGPT
+	// Chat is read by traffic.OpenConversations; it is not a trace, see ErrChat.
+	Chat = traffic.Chat
 )
 
 // parser yields the requests of a file until yield returns false or the file ends. Its errors have the form "place: what".
@@ -74,7 +75,7 @@ func Open(path string, f Format) (sim.Trace, error) {
 		}
 		f = found
 	}
-	if titleOf(f) != "" {
+	if traffic.TitleOf(f) != "" {
 		return openConversations(path, f)
 	}
 	parse, ok := parsers[f]
@@ -114,7 +115,7 @@ func (f *file) read(yield func(sim.Request) bool) error {
 		return err
 	}
 	defer raw.Close()
-	in, err := Unpack(bufio.NewReaderSize(raw, buffer))
+	in, err := traffic.Unpack(bufio.NewReaderSize(raw, buffer))
 	if err != nil {
 		return err
 	}
@@ -123,26 +124,10 @@ func (f *file) read(yield func(sim.Request) bool) error {
 
 // openFile opens a file that can be read several times.
 func openFile(path string) (*os.File, error) {
-	f, info, err := openStream(path)
+	f, info, err := traffic.OpenStream(path)
 	if err == nil && !info.Mode().IsRegular() {
 		err = fmt.Errorf("open %s: this is a pipe or a device, and a trace is read more than once: want a file", path)
 		return nil, errors.Join(err, f.Close())
 	}
 	return f, err
-}
-
-// openStream opens a file, a pipe or a device.
-func openStream(path string) (*os.File, os.FileInfo, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return nil, nil, err
-	}
-	info, err := f.Stat()
-	if err == nil && info.IsDir() {
-		err = fmt.Errorf("open %s: this is a folder: want a file", path)
-	}
-	if err != nil {
-		return nil, nil, errors.Join(err, f.Close())
-	}
-	return f, info, nil
 }

@@ -202,7 +202,7 @@ func TestReadCut(t *testing.T) {
 
 // TestOpenQuote: a quote that is never closed does not read the file into memory.
 func TestOpenQuote(t *testing.T) {
-	in := io.MultiReader(strings.NewReader("id,size\n5,1\n\"5,1\n"), io.LimitReader(xs{}, 2*maxLine))
+	in := io.MultiReader(strings.NewReader("id,size\n5,1\n\"5,1\n"), io.LimitReader(xs{}, 2*maxRow))
 	n := 0
 	err := parseCSV(bufio.NewReader(in), func(sim.Request) bool { n++; return true })
 	if want := "a row of more than 67108864 bytes: is a quote not closed?"; n != 1 || err == nil || !strings.HasSuffix(err.Error(), want) {
@@ -212,7 +212,7 @@ func TestOpenQuote(t *testing.T) {
 
 // TestLongLine: nor is a line without an end.
 func TestLongLine(t *testing.T) {
-	err := parseIDs(bufio.NewReader(io.LimitReader(xs{}, 2*maxLine)), func(sim.Request) bool { return true })
+	err := parseIDs(bufio.NewReader(io.LimitReader(xs{}, 2*maxRow)), func(sim.Request) bool { return true })
 	if want := "line 1: more than 67108864 bytes"; err == nil || err.Error() != want {
 		t.Errorf("%v, want %s", err, want)
 	}
@@ -223,7 +223,7 @@ func TestLongTable(t *testing.T) {
 	const rows = 5
 	parts := []io.Reader{strings.NewReader("id,note\n")}
 	for range rows {
-		parts = append(parts, strings.NewReader("5,"), io.LimitReader(xs{}, maxLine/4), strings.NewReader("\n"))
+		parts = append(parts, strings.NewReader("5,"), io.LimitReader(xs{}, maxRow/4), strings.NewReader("\n"))
 	}
 	n := 0
 	if err := parseCSV(bufio.NewReader(io.MultiReader(parts...)), func(sim.Request) bool { n++; return true }); n != rows || err != nil {
@@ -284,7 +284,6 @@ func TestOpenFails(t *testing.T) {
 		{"[{", Auto, "open: read IN: record 1: unexpected EOF"},
 		{`{"messages":[{"role":"user","content":"hi"}]}`, Auto, "open: read IN: these are chat requests"},
 		{`{"turns":[["U","a"]]}`, ShareGPT, "open: read IN: these are SGD, not ShareGPT"},
-		{`{"id":1}`, OASST, "open: read IN: line 1: no known format: expected " + describeConversations()},
 		{"The quick brown fox jumps\nover the lazy dog of mine.\nshort\n", Auto, "error: " + errProse.Error() + "\n"},
 		{"What is the capital of France?\n", IDs, "error: " + errProse.Error() + "\n"},
 		{"a,b,c\nd,e,f\n", Auto, "error: " + errRows.Error() + "\n"},

@@ -16,7 +16,7 @@ import (
 	"strings"
 
 	"reprise/embed"
-	"reprise/policy/sim/trace"
+	"reprise/internal/traffic"
 )
 
 // Formats describes the files that ReadPairs and ReadStream take.
@@ -134,7 +134,7 @@ func readRows(path string) ([]row, error) {
 		return nil, err
 	}
 	defer f.Close()
-	plain, err := trace.Unpack(bufio.NewReader(f))
+	plain, err := traffic.Unpack(bufio.NewReader(f))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}

@@ -15,10 +15,10 @@ import (
 	"reprise/cmd/internal/replay"
 	"reprise/cmd/reprise-lab/internal/train"
 	"reprise/internal/suggest"
+	"reprise/internal/traffic"
 	"reprise/policy/sim/blocks"
 	"reprise/policy/sim/blocks/files"
 	"reprise/policy/sim/blocks/generate"
-	tracefile "reprise/policy/sim/trace"
 )
 
 // generated is the prefix of a generated trace: "generate:NAME:key=value,…".
@@ -172,7 +172,7 @@ func (f *Flags) read(name string) (o opened, err error) {
 	} else {
 		o.trace, err = files.Open(name, files.Format(f.Format), with)
 	}
-	if errors.Is(err, tracefile.ErrFormat) && f.Format == string(files.Auto) {
+	if errors.Is(err, traffic.ErrFormat) && f.Format == string(files.Auto) {
 		err = fmt.Errorf("%w; `%s --help` has their fields", err, f.Command)
 	}
 	return o, err

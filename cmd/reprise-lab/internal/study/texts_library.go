@@ -12,6 +12,7 @@ import (
 	"sync"
 
 	"reprise/embed"
+	"reprise/internal/traffic"
 	"reprise/policy/sim"
 	"reprise/policy/sim/trace"
 )
@@ -77,7 +78,7 @@ func (l *library) content(text string) *sim.Content {
 	return c
 }
 
-// message is a record of OASST1's flat layout. Trees are in pre-order. It is not read with trace.OpenConversations, which returns
+// message is a record of OASST1's flat layout. Trees are in pre-order. It is not read with traffic.OpenConversations, which returns
 // only the prompters' messages: here the messages of assistants are requests too.
 type message struct {
 	Idx, Tree  int
@@ -137,7 +138,7 @@ func pathsOf(tree []message) (paths []thread, err error) {
 
 // readTalks reads the users' side of dialogues.
 func readTalks(path string) (talks []thread, err error) {
-	r, err := trace.OpenConversations(path)
+	r, err := traffic.OpenConversations(path)
 	if err != nil {
 		return nil, err
 	}
@@ -182,7 +183,7 @@ func records[T any](path string) (all []T, err error) {
 		return nil, err
 	}
 	defer f.Close()
-	plain, err := trace.Unpack(bufio.NewReader(f))
+	plain, err := traffic.Unpack(bufio.NewReader(f))
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", path, err)
 	}

@@ -4,14 +4,14 @@ import (
 	"encoding/json"
 	"strings"
 
-	"reprise/policy/sim/trace"
+	"reprise/internal/traffic"
 )
 
 // chats makes conversations of a log of chat requests. Each request repeats the turns before it, so that requests with one beginning are
 // branches of one tree: a turn goes on if a request has another turn of the user behind it. Requests with equal system prompts and equal
 // first prompts are one conversation, because the log does not separate them.
 type chats struct {
-	all   []trace.Conversation
+	all   []traffic.Conversation
 	trees map[string]int   // by the system prompt and the first prompt
 	turns []map[branch]int // of each tree
 }
@@ -55,7 +55,7 @@ func (c *chats) tree(name string) int {
 		}
 		n = len(c.all)
 		c.trees[name] = n
-		c.all = append(c.all, trace.Conversation{})
+		c.all = append(c.all, traffic.Conversation{})
 		c.turns = append(c.turns, map[branch]int{})
 	}
 	return n
@@ -67,7 +67,7 @@ func (c *chats) turn(tree int, b branch) int {
 	if !ok {
 		at = len(c.all[tree].Turns)
 		c.turns[tree][b] = at
-		c.all[tree].Turns = append(c.all[tree].Turns, trace.Turn{Text: b.text, Parent: b.parent})
+		c.all[tree].Turns = append(c.all[tree].Turns, traffic.Turn{Text: b.text, Parent: b.parent})
 	}
 	return at
 }

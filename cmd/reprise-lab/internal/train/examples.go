@@ -1,6 +1,6 @@
 package train
 
-import "reprise/policy/sim/trace"
+import "reprise/internal/traffic"
 
 // example is one request of a conversation.
 type example struct {
@@ -15,7 +15,7 @@ const mostWindow = 10
 
 // examplesOf makes examples of a conversation. In one with branches, as OASST1 has, every turn is one example, and it goes on if any turn
 // follows it: that is whether its prefix is used again.
-func examplesOf(c *trace.Conversation) []example {
+func examplesOf(c *traffic.Conversation) []example {
 	list := make([]example, len(c.Turns))
 	for i, turn := range c.Turns {
 		e := &list[i]

@@ -7,7 +7,7 @@ import (
 	"io"
 	"path/filepath"
 
-	"reprise/policy/sim/trace"
+	"reprise/internal/traffic"
 	"reprise/proxy/upstream/continues"
 )
 
@@ -26,7 +26,7 @@ type Set struct {
 // ErrNoExamples is wrapped by the error for files from which nothing can be learned.
 var ErrNoExamples = errors.New("nothing to learn from")
 
-// Read reads the conversations of files, in any format of trace.OpenConversations, and splits them by openings.
+// Read reads the conversations of files, in any format of traffic.OpenConversations, and splits them by openings.
 func Read(ctx context.Context, paths []string, seed uint64) (*Set, error) {
 	s := &Set{Seed: seed}
 	for _, path := range paths {
@@ -38,7 +38,7 @@ func Read(ctx context.Context, paths []string, seed uint64) (*Set, error) {
 }
 
 func (s *Set) read(ctx context.Context, path string) error {
-	r, err := trace.OpenConversations(path)
+	r, err := traffic.OpenConversations(path)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *Set) read(ctx context.Context, path string) error {
 	return nil
 }
 
-func (s *Set) add(c *trace.Conversation, source int) {
+func (s *Set) add(c *traffic.Conversation, source int) {
 	part := continues.PartOf(s.Seed, c.Turns[0].Text)
 	for _, e := range examplesOf(c) {
 		s.examples = append(s.examples, e)

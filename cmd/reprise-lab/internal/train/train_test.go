@@ -14,8 +14,8 @@ import (
 	"testing"
 
 	"reprise/embed"
+	"reprise/internal/traffic"
 	"reprise/policy/sim/blocks/files"
-	"reprise/policy/sim/trace"
 	"reprise/proxy/upstream/continues"
 )
 
@@ -213,7 +213,7 @@ func TestReadRefuses(t *testing.T) {
 
 // TestExamples: every turn of a tree is an example; it goes on if any branch does.
 func TestExamples(t *testing.T) {
-	c := &trace.Conversation{Turns: []trace.Turn{{Text: "q", Parent: -1, Answer: "a"}, {Text: "left", Parent: 0}, {Text: "right", Parent: 0}, {Text: "deep", Parent: 2}}}
+	c := &traffic.Conversation{Turns: []traffic.Turn{{Text: "q", Parent: -1, Answer: "a"}, {Text: "left", Parent: 0}, {Text: "right", Parent: 0}, {Text: "deep", Parent: 2}}}
 	var got []string
 	for _, e := range examplesOf(c) {
 		got = append(got, fmt.Sprintf("%d %v %s %d", e.Turn, e.GoesOn, strings.Join(e.Prompts, ">"), len(e.Answers)))
@@ -245,7 +245,7 @@ func TestChats(t *testing.T) {
 	if len(log.all) != 2 || len(log.all[1].Turns) != 1 {
 		t.Fatalf("%d conversations", len(log.all))
 	}
-	want := []trace.Turn{{Text: "q", Parent: -1, Answer: "a"}, {Text: "left", Parent: 0}, {Text: "right", Parent: 0}}
+	want := []traffic.Turn{{Text: "q", Parent: -1, Answer: "a"}, {Text: "left", Parent: 0}, {Text: "right", Parent: 0}}
 	if !reflect.DeepEqual(log.all[0].Turns, want) {
 		t.Errorf("turns %+v", log.all[0].Turns)
 	}

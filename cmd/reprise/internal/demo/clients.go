@@ -4,17 +4,17 @@ import (
 	"strings"
 	"time"
 
-	"reprise/policy/sim/trace"
+	"reprise/internal/traffic"
 )
 
 // Conversation is a conversation, and the application that has it.
 type Conversation struct {
-	trace.Conversation
+	traffic.Conversation
 	From Client
 }
 
 // Recorded gives the conversations of a file to a client without a credential.
-func Recorded(next func() (trace.Conversation, error)) func() (Conversation, error) {
+func Recorded(next func() (traffic.Conversation, error)) func() (Conversation, error) {
 	return func() (c Conversation, err error) {
 		c.Conversation, err = next()
 		return c, err

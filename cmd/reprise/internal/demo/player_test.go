@@ -13,7 +13,7 @@ import (
 	"sync"
 	"testing"
 
-	"reprise/policy/sim/trace"
+	"reprise/internal/traffic"
 )
 
 // fake answers as an API does and records the messages of each request, as role:content words.
@@ -54,7 +54,7 @@ func (f *fake) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func play(t *testing.T, f *fake, o Options, all ...trace.Conversation) (*Player, error) {
+func play(t *testing.T, f *fake, o Options, all ...traffic.Conversation) (*Player, error) {
 	t.Helper()
 	srv := httptest.NewServer(f)
 	defer srv.Close()
@@ -63,10 +63,10 @@ func play(t *testing.T, f *fake, o Options, all ...trace.Conversation) (*Player,
 	return p, p.Play(t.Context(), from(all))
 }
 
-func from(all []trace.Conversation) func() (Conversation, error) {
-	return Recorded(func() (trace.Conversation, error) {
+func from(all []traffic.Conversation) func() (Conversation, error) {
+	return Recorded(func() (traffic.Conversation, error) {
 		if len(all) == 0 {
-			return trace.Conversation{}, io.EOF
+			return traffic.Conversation{}, io.EOF
 		}
 		c := all[0]
 		all = all[1:]
@@ -74,7 +74,7 @@ func from(all []trace.Conversation) func() (Conversation, error) {
 	})
 }
 
-func said(turns ...string) (c trace.Conversation) {
+func said(turns ...string) (c traffic.Conversation) {
 	for _, text := range turns {
 		c.Say(text)
 	}
@@ -82,11 +82,11 @@ func said(turns ...string) (c trace.Conversation) {
 }
 
 func TestPlayer(t *testing.T) {
-	tree := trace.Conversation{System: "s", Turns: []trace.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}, {Text: "d", Parent: 1}}}
+	tree := traffic.Conversation{System: "s", Turns: []traffic.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}, {Text: "d", Parent: 1}}}
 	for _, c := range []struct {
 		name string
 		o    Options
-		in   trace.Conversation
+		in   traffic.Conversation
 		want []string
 	}{
 		{"the history grows by the answers", Options{}, said("a", "b"), []string{"user:a", "user:a assistant:rea user:b"}},
@@ -95,7 +95,7 @@ func TestPlayer(t *testing.T) {
 		{"every second one is a stream", Options{StreamEvery: 2}, said("a", "b", "c"), []string{"user:a", "user:a assistant:rea user:b (stream)",
 			"user:a assistant:rea user:b assistant:reb user:c"}},
 		{"a limit ends it", Options{Requests: 2}, said("a", "b", "c"), []string{"user:a", "user:a assistant:rea user:b"}},
-		{"a body is sent unchanged", Options{StreamEvery: 1}, trace.Conversation{Body: []byte(`{"messages":[{"role":"user","content":"x"}]}`)}, []string{"user:x"}},
+		{"a body is sent unchanged", Options{StreamEvery: 1}, traffic.Conversation{Body: []byte(`{"messages":[{"role":"user","content":"x"}]}`)}, []string{"user:x"}},
 	} {
 		f := &fake{}
 		c.o.Concurrency = 1
@@ -220,7 +220,7 @@ func TestWorkload(t *testing.T) {
 
 // TestBranchesShareNothing: two branches grow from one history with spare capacity, and neither overwrites the other.
 func TestBranchesShareNothing(t *testing.T) {
-	c := Conversation{Conversation: trace.Conversation{Turns: []trace.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}}}}
+	c := Conversation{Conversation: traffic.Conversation{Turns: []traffic.Turn{{Text: "a", Parent: -1}, {Text: "b", Parent: 0}, {Text: "c", Parent: 0}}}}
 	k := newTalk("m", &c)
 	k.user(0)
 	k.histories[0] = slices.Grow(k.histories[0], 1000)

@@ -16,6 +16,7 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/internal/traffic"
 	"reprise/policy/sim/blocks"
 	"reprise/policy/sim/trace"
 )
@@ -269,5 +270,5 @@ func Detect(path string) (Format, error) {
 	if f, err := trace.Detect(path); err == nil && slices.Contains([]Format{ShareGPT, OASST, SGD}, Format(f)) {
 		return Format(f), nil
 	}
-	return "", fmt.Errorf("read %s: %w of block traces: want %s", path, trace.ErrFormat, oneOf(Formats()[1:]))
+	return "", fmt.Errorf("read %s: %w of block traces: want %s", path, traffic.ErrFormat, oneOf(Formats()[1:]))
 }

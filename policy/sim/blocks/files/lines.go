@@ -9,7 +9,7 @@ import (
 	"io"
 	"math"
 
-	"reprise/policy/sim/trace"
+	"reprise/internal/traffic"
 )
 
 // What a file can have at most.
@@ -28,7 +28,7 @@ const (
 // Lines calls f with each line that is not blank, without surrounding white space, and its number from 1. The text is valid during the
 // call. The input may be packed with gzip or zstd. An error of f ends the reading and is returned with the number of the line.
 func Lines(in io.Reader, f func(n int, text []byte) error) error {
-	plain, err := trace.Unpack(bufio.NewReader(in))
+	plain, err := traffic.Unpack(bufio.NewReader(in))
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"reprise/internal/traffic"
 	"reprise/policy/sim/blocks"
-	"reprise/policy/sim/trace"
 )
 
 // talks makes requests of recorded conversations. The prompt of a turn is the system prompt, the turns and the answers on the path to it,
@@ -34,7 +34,7 @@ type talkTurn struct {
 }
 
 func openTalks(path string, f Format, o Options) (*blocks.Trace, error) {
-	r, err := trace.OpenConversations(path)
+	r, err := traffic.OpenConversations(path)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +68,7 @@ func openTalks(path string, f Format, o Options) (*blocks.Trace, error) {
 	return done, err
 }
 
-func (t *talks) conversation(c *trace.Conversation) error {
+func (t *talks) conversation(c *traffic.Conversation) error {
 	t.sessions++
 	t.turns = t.turns[:0]
 	from, last := len(t.trace.Requests), 0.0
@@ -82,7 +82,7 @@ func (t *talks) conversation(c *trace.Conversation) error {
 	return nil
 }
 
-func (t *talks) turn(c *trace.Conversation, i int) error {
+func (t *talks) turn(c *traffic.Conversation, i int) error {
 	said := &c.Turns[i]
 	kind, err := t.kind("chat")
 	if err != nil {

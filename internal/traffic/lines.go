@@ -1,4 +1,4 @@
-package trace
+package traffic
 
 import (
 	"bufio"
@@ -13,12 +13,36 @@ const maxLine = 64 << 20
 // errLongLine is the error of a line over maxLine.
 var errLongLine = fmt.Errorf("more than %d bytes", maxLine)
 
-// mark is the byte order mark that some editors write at the start of a text.
-var mark = []byte("\ufeff")
+// Mark is the byte order mark that some editors write at the start of a text.
+const Mark = "\ufeff"
 
-func skipMark(in *bufio.Reader) {
-	if head, _ := in.Peek(len(mark)); bytes.Equal(head, mark) {
-		in.Discard(len(mark))
+// SkipMark discards a byte order mark at the start of a text.
+func SkipMark(in *bufio.Reader) {
+	if head, _ := in.Peek(len(Mark)); string(head) == Mark {
+		in.Discard(len(Mark))
+	}
+}
+
+// EachLine calls f with every line that is not blank, without surrounding white space, until f returns false or an error. The error then
+// names the line.
+func EachLine(in *bufio.Reader, f func(line []byte) (more bool, err error)) error {
+	SkipMark(in)
+	l := lines{in: in}
+	for {
+		line, err := l.next()
+		if err == io.EOF {
+			return nil
+		}
+		more := true
+		if err == nil {
+			more, err = f(line)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", l.place(), err)
+		}
+		if !more {
+			return nil
+		}
 	}
 }
 
@@ -76,25 +100,4 @@ func (l *lines) skipRest() (err error) {
 		l.rest = err == bufio.ErrBufferFull
 	}
 	return err
-}
-
-// each calls f with every line until f returns false or an error. The error then names the line.
-func (l *lines) each(f func(line []byte) (more bool, err error)) error {
-	skipMark(l.in)
-	for {
-		line, err := l.next()
-		if err == io.EOF {
-			return nil
-		}
-		more := true
-		if err == nil {
-			more, err = f(line)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", l.place(), err)
-		}
-		if !more {
-			return nil
-		}
-	}
 }

@@ -1,10 +1,31 @@
-package trace
+package traffic
 
 import (
+	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
+	"fmt"
+	"io"
 	"strings"
+)
+
+// ErrFormat is wrapped by the error for a file of no known format.
+var ErrFormat = errors.New("no known format")
+
+// Format is a file format.
+type Format string
+
+// The formats of conversations.
+const (
+	// OASST has the conversations of OpenAssistant's OASST1: one message a line, or one tree.
+	OASST Format = "oasst"
+	// SGD has the dialogues of Schema-Guided Dialogue.
+	SGD Format = "sgd"
+	// ShareGPT has conversations as lists of "human" and "gpt" messages.
+	ShareGPT Format = "sharegpt"
+	// Chat has bodies of chat completion requests.
+	Chat Format = "chat"
 )
 
 // conversationParser turns records into conversations. What it returns shares no memory with the record.
@@ -58,8 +79,8 @@ func detectConversation(record []byte) *conversationFormat {
 	return nil
 }
 
-// titleOf is the title of a format of conversations, "" for any other format.
-func titleOf(name Format) string {
+// TitleOf is the title of a format of conversations, "" for any other format.
+func TitleOf(name Format) string {
 	for _, f := range conversationFormats {
 		if f.name == name {
 			return f.title
@@ -157,4 +178,20 @@ func (c *Conversation) sayUnlessBlank(text string) {
 	if strings.TrimSpace(text) != "" {
 		c.Say(text)
 	}
+}
+
+// DetectConversations reads the first record of a file of JSON and returns its format of conversations, "" for none.
+func DetectConversations(in *bufio.Reader) (Format, error) {
+	all := newRecords(in)
+	record, err := all.next()
+	switch {
+	case err == io.EOF:
+		return "", errors.New("no requests in it")
+	case err != nil:
+		return "", fmt.Errorf("%s: %w", all.place(), err)
+	}
+	if f := detectConversation(record); f != nil {
+		return f.name, nil
+	}
+	return "", nil
 }

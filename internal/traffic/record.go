@@ -1,4 +1,6 @@
-package trace
+// Package traffic reads and writes recorded requests: the request log of the proxy, one Record a line, and files of conversations, which the
+// demo plays. Files may be packed with gzip or zstd, which their first bytes show.
+package traffic
 
 import (
 	"encoding/base64"
@@ -29,7 +31,7 @@ type Record struct {
 	Text         string  `json:"text,omitzero"`    // the prompt
 }
 
-// Label is a name or a number; see Identity. In JSON it is a string or a number. A number is written as a string if some JSON
+// Label is a name or a number. In JSON it is a string or a number. A number is written as a string if some JSON
 // readers would round it.
 type Label string
 
@@ -41,7 +43,7 @@ const maxExact = 1 << 53
 
 // MarshalJSON writes a number or a string.
 func (l Label) MarshalJSON() ([]byte, error) {
-	if n, ok := decimal(string(l)); ok && n <= maxExact {
+	if n, err := strconv.ParseUint(string(l), 10, 64); err == nil && 0 < n && n <= maxExact && l[0] != '0' {
 		return []byte(l), nil
 	}
 	return json.Marshal(string(l))
@@ -121,8 +123,8 @@ var wants = map[string]string{
 	"vector": "an array of numbers, or base64 of little-endian float32 numbers",
 }
 
-// wrong returns the error for a field.
-func wrong(field, value string) error {
+// WrongField returns the error for a value that a field of Record does not allow.
+func WrongField(field, value string) error {
 	return fmt.Errorf("field %s: %s: want %s", field, value, wants[field])
 }
 
@@ -133,35 +135,36 @@ func Decode(line []byte) (r Record, err error) {
 	err = json.Unmarshal(line, &r)
 	if mistyped := (*json.UnmarshalTypeError)(nil); errors.As(err, &mistyped) {
 		if wants[mistyped.Field] != "" {
-			return r, wrong(mistyped.Field, mistyped.Value)
+			return r, WrongField(mistyped.Field, mistyped.Value)
 		}
 		return r, fmt.Errorf("want a JSON object, not a JSON %s", mistyped.Value)
 	}
 	if err != nil {
 		return r, fmt.Errorf("want one JSON object: %w", err)
 	}
-	return r, r.check()
+	return r, r.Check()
 }
 
-func (r *Record) check() error {
+// Check reports the first field that is out of range.
+func (r *Record) Check() error {
 	switch {
 	case r.ID == "" && r.Text == "" && len(r.Vector) == 0:
 		return errEmpty
 	case r.Turn < 0:
-		return wrong("turn", strconv.Itoa(int(r.Turn)))
+		return WrongField("turn", strconv.Itoa(int(r.Turn)))
 	case r.Size < 0 || r.Size > most:
-		return wrong("size", strconv.FormatInt(r.Size, 10))
+		return WrongField("size", strconv.FormatInt(r.Size, 10))
 	case !(r.Cost >= 0 && r.Cost <= most):
-		return wrong("cost", fmt.Sprint(r.Cost))
+		return WrongField("cost", fmt.Sprint(r.Cost))
 	case math.IsNaN(r.At) || math.IsInf(r.At, 0):
-		return wrong("at", fmt.Sprint(r.At))
+		return WrongField("at", fmt.Sprint(r.At))
 	}
 	return nil
 }
 
 // Encode appends the record and a line feed to b.
 func (r *Record) Encode(b []byte) ([]byte, error) {
-	if err := r.check(); err != nil {
+	if err := r.Check(); err != nil {
 		return b, err
 	}
 	line, err := json.Marshal(r)

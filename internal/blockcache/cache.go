@@ -1,4 +1,5 @@
-package blocks
+// Package blockcache is the KV block cache of one inference engine under any policy.
+package blockcache
 
 import (
 	"reprise/policy"

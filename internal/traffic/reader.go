@@ -1,4 +1,4 @@
-package trace
+package traffic
 
 import (
 	"bufio"
@@ -32,17 +32,17 @@ type ConversationReader struct {
 // the format. The path "-" is the standard input. The caller closes the reader.
 func OpenConversations(path string) (*ConversationReader, error) {
 	if path == "-" {
-		return newConversationReader("standard input", os.Stdin, 0)
+		return NewConversationReader("standard input", os.Stdin, 0)
 	}
-	f, info, err := openStream(path)
+	f, info, err := OpenStream(path)
 	if err != nil {
 		return nil, err
 	}
-	return newConversationReader(path, f, info.Size())
+	return NewConversationReader(path, f, info.Size())
 }
 
-// newConversationReader closes input if it returns an error.
-func newConversationReader(name string, input io.ReadCloser, total int64) (*ConversationReader, error) {
+// NewConversationReader reads the first record of input, whose size is total; 0 is not known. It closes input if it returns an error.
+func NewConversationReader(name string, input io.ReadCloser, total int64) (*ConversationReader, error) {
 	r := &ConversationReader{name: name, input: input, total: total}
 	raw := bufio.NewReaderSize(counter{input, &r.read}, 4<<10) // small, so that Progress grows in small steps
 	plain, err := Unpack(raw)
@@ -58,6 +58,9 @@ func newConversationReader(name string, input io.ReadCloser, total int64) (*Conv
 
 // Format is the format of the file.
 func (r *ConversationReader) Format() Format { return r.format.name }
+
+// Title is the format for people, with its layout where there are several.
+func (r *ConversationReader) Title() string { return r.format.String() }
 
 // Close closes the file.
 func (r *ConversationReader) Close() error { return r.input.Close() }
@@ -140,4 +143,20 @@ func (c counter) Read(p []byte) (int, error) {
 	n, err := c.Reader.Read(p)
 	c.n.Add(int64(n))
 	return n, err
+}
+
+// OpenStream opens a file, a pipe or a device.
+func OpenStream(path string) (*os.File, os.FileInfo, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := f.Stat()
+	if err == nil && info.IsDir() {
+		err = fmt.Errorf("open %s: this is a folder: want a file", path)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, f.Close())
+	}
+	return f, info, nil
 }

@@ -1,4 +1,4 @@
-package trace
+package traffic
 
 import (
 	"bufio"
@@ -18,7 +18,7 @@ type records interface {
 
 // newRecords reads one value a line, or one large array, depending on the first byte.
 func newRecords(in *bufio.Reader) records {
-	skipMark(in)
+	SkipMark(in)
 	for {
 		b, err := in.ReadByte()
 		switch {
