@@ -9,12 +9,11 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"reprise/policy/sim"
 	"reprise/proxy/observe/whatif"
 )
 
 // TestWhatIfIsAReplayOfTheRequestLog: the curves of a proxy are those of full replays of the log that it has written, within a point in the
-// mean. Their command is reprise replay --trace LOG --warmup N --capacity ….
+// mean. Their command is reprise-lab replay --trace LOG --warmup N --capacity ….
 func TestWhatIfIsAReplayOfTheRequestLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "requests.jsonl")
 	r := record(t, path)
@@ -25,41 +24,34 @@ func TestWhatIfIsAReplayOfTheRequestLog(t *testing.T) {
 	got := gjson.ParseBytes(w.Body.Bytes())
 	log := r.end()
 	curves := got.Get("curves")
-	if got.Get("state").Str != whatif.StateReady || curves.Get("now").Int() != 60 || curves.Get("unit").Str != "entries" || int(curves.Get("window.requests").Int()) != len(log.All) {
-		t.Fatalf("%d requests in the log: %s", len(log.All), w.Body)
+	if got.Get("state").Str != whatif.StateReady || curves.Get("now").Int() != 60 || curves.Get("unit").Str != "entries" || int(curves.Get("window.requests").Int()) != len(log) {
+		t.Fatalf("%d requests in the log: %s", len(log), w.Body)
 	}
 	if reuse := got.Get("reuse"); reuse.Get("pairs").Int() < 30 || reuse.Get("error_rates.#(present==true).set").Str != "REPRISE_MAX_ERROR_RATE=0" ||
 		reuse.Get("thresholds.#(present==true).set").Str != "REPRISE_HIT_THRESHOLD=0.9" || reuse.Get("thresholds.#(present==true).hits_per_1000").Num <= 0 {
 		t.Errorf("reuse: %s", reuse)
 	}
-	o := sim.Options{Seed: 1, Warmup: len(log.All) - int(curves.Get("window.counted").Int())}
-	for _, c := range curves.Get("capacities").Array() {
-		o.Capacities = append(o.Capacities, sim.Capacity{Entries: int(c.Get("capacity").Int())})
-	}
+	warm := len(log) - int(curves.Get("window.counted").Int())
+	sum, figures := 0.0, 0
 	for _, p := range curves.Get("policies").Array() {
-		o.Policies = append(o.Policies, p.Get("policy").Str)
-	}
-	replayed, err := sim.Replay(t.Context(), log, o)
-	if err != nil {
-		t.Fatal(err)
-	}
-	sum := 0.0
-	for i, x := range replayed {
-		ratio := curves.Get("policies").Array()[i/len(o.Capacities)].Get("hit_ratio").Array()[i%len(o.Capacities)]
-		if ratio.Type != gjson.Number {
-			t.Fatalf("%s at %s has no figure: %s", x.Policy, x.Capacity, curves)
+		for i, c := range curves.Get("capacities").Array() {
+			ratio := p.Get("hit_ratio").Array()[i]
+			if ratio.Type != gjson.Number {
+				t.Fatalf("%s at %s has no figure: %s", p.Get("policy"), c.Get("capacity"), curves)
+			}
+			replayed := replayLog(t, log, p.Get("policy").Str, int(c.Get("capacity").Int()))[warm:]
+			sum, figures = sum+math.Abs(ratio.Num-float64(countHits(replayed))/float64(len(replayed))), figures+1
 		}
-		sum += math.Abs(ratio.Num - x.HitRatio)
 	}
-	mean := 100 * sum / float64(len(replayed))
-	t.Logf("mean absolute error %.3f points of %d figures", mean, len(replayed))
+	mean := 100 * sum / float64(figures)
+	t.Logf("mean absolute error %.3f points of %d figures", mean, figures)
 	if mean > 1 {
 		t.Errorf("mean absolute error %.3f points, want at most 1", mean)
 	}
 	// The present policy and capacity are what was measured.
 	hits, counted := 0, 0
 	for i, hit := range logged(t, path, "hit") {
-		if i >= o.Warmup {
+		if i >= warm {
 			counted++
 			if hit == "true" {
 				hits++

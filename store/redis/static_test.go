@@ -5,11 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"github.com/redis/go-redis/v9"
@@ -17,8 +14,6 @@ import (
 	"reprise/internal/redistest"
 	"reprise/policy"
 	"reprise/policy/registry"
-	"reprise/policy/sim"
-	"reprise/policy/sim/trace"
 )
 
 // The policy RAC as a script: the second way to evict over one capacity, compared here with the keeper that applies the log. It is not
@@ -157,84 +152,54 @@ func TestStaticPolicy(t *testing.T) {
 	}
 }
 
-// BenchmarkStaticPolicy compares RAC by script with the policies of the program on traces: hits, and what the server does for a request. A
-// keeper adds nothing there beyond the log, which has one command for many requests.
+// BenchmarkStaticPolicy compares RAC by script with policies of the program on requests by Zipf's law whose popular ones change: hits, and what
+// the server does for a request. A keeper adds nothing there beyond the log, which has one command for many requests.
 func BenchmarkStaticPolicy(b *testing.B) {
 	server := redistest.Start(b, redistest.Options{})
-	traces := []string{"../../policy/testdata/oracle/zipf075.txt.gz"}
-	if dir := os.Getenv("REPRISE_DATA"); dir != "" {
-		traces = append(traces, filepath.Join(dir, "dialogue/sgd.jsonl.gz"), filepath.Join(dir, "dialogue/oasst1_en.jsonl.gz"))
-	}
-	for _, path := range traces {
-		b.Run(strings.TrimSuffix(filepath.Base(path), ".gz"), func(b *testing.B) {
-			all := readTrace(b, path)
-			capacity := distinct(all) / 10
-			for range b.N {
-				playScripted(b, server, all, capacity)
-			}
-			results, err := sim.Replay(b.Context(), &sim.Slice{Title: path, All: all}, sim.Options{
-				Policies: []string{"rac", "rac+", "lru"}, Capacities: []sim.Capacity{{Entries: capacity}},
-			})
-			if err != nil {
-				b.Fatal(err)
-			}
-			for _, r := range results {
-				b.ReportMetric(100*r.HitRatio, r.Policy+"-hits%")
-			}
-		})
-	}
-}
-
-func readTrace(b *testing.B, path string) (all []sim.Request) {
-	t, err := trace.Open(path, trace.Auto)
-	if err != nil {
-		b.Fatal(err)
-	}
-	for r, err := range t.Requests() {
-		if err != nil {
-			b.Fatal(err)
-		}
-		all = append(all, r)
-	}
-	return all
-}
-
-func identity(r *sim.Request) uint64 { return policy.KeyOf(r.ID, r.Scope) }
-
-func distinct(all []sim.Request) int {
-	seen := map[uint64]bool{}
+	const capacity = 400
+	rng := rand.New(rand.NewPCG(4, 4))
+	zipf := rand.NewZipf(rng, 1.2, 8, 4000)
+	all := make([]uint64, 30_000)
 	for i := range all {
-		seen[identity(&all[i])] = true
+		all[i] = (zipf.Uint64()*7919+uint64(i)/200)%4001 + 1
 	}
-	return len(seen)
+	for range b.N {
+		playScripted(b, server, all, capacity)
+	}
+	for _, name := range []string{"rac", "rac+", "lru"} {
+		l := newLocal(b, name, capacity)
+		hits := played(all, func(id policy.ID, seq int64) { l.hit(id, 0, seq) }, l.miss)
+		b.ReportMetric(100*float64(hits)/float64(len(all)), name+"-hits%")
+	}
 }
 
-// playScripted plays a trace through the script, and reports what the server spent for it.
-func playScripted(b *testing.B, server *redistest.Server, all []sim.Request, capacity int) {
-	s := newScripted(b, server, 3/float64(capacity), capacity)
-	before := number(b, server, "memory", "used_memory")
-	server.Must("CONFIG", "RESETSTAT")
-	spent := cpuOf(b, server)
+// played plays requests through a cache, by what it does at a hit and at a miss, which returns the victims. It returns the hits.
+func played(all []uint64, hit func(id policy.ID, seq int64), miss func(it policy.Item, seq int64) []policy.ID) (hits int) {
 	resident, names := map[uint64]policy.ID{}, map[policy.ID]uint64{}
-	hits := 0
-	for i := range all {
-		r, seq := &all[i], int64(i+1)
-		parent := policy.ID(0)
-		if r.Parent != 0 {
-			parent = resident[policy.KeyOf(r.Parent, r.Scope)]
-		}
-		if id := resident[identity(r)]; id != 0 {
+	for i, name := range all {
+		seq := int64(i + 1)
+		if id := resident[name]; id != 0 {
 			hits++
-			s.hit(b, id, parent, seq)
+			hit(id, seq)
 			continue
 		}
 		id := policy.ID(seq)
-		resident[identity(r)], names[id] = id, identity(r)
-		for _, gone := range s.miss(b, policy.Item{ID: id, Topic: policy.TopicID(r.Topic), Parent: parent}, seq) {
+		resident[name], names[id] = id, name
+		for _, gone := range miss(policy.Item{ID: id, Key: name, Topic: policy.TopicID(name/9+1) << 1}, seq) {
 			delete(resident, names[gone])
 			delete(names, gone)
 		}
 	}
+	return hits
+}
+
+// playScripted plays requests through the script, and reports what the server spent for it.
+func playScripted(b *testing.B, server *redistest.Server, all []uint64, capacity int) {
+	s := newScripted(b, server, 3/float64(capacity), capacity)
+	before := number(b, server, "memory", "used_memory")
+	server.Must("CONFIG", "RESETSTAT")
+	spent := cpuOf(b, server)
+	hits := played(all, func(id policy.ID, seq int64) { s.hit(b, id, 0, seq) }, func(it policy.Item, seq int64) []policy.ID { return s.miss(b, it, seq) })
 	n := float64(len(all))
 	calls := 0
 	for name, count := range server.Calls() {
@@ -245,7 +210,7 @@ func playScripted(b *testing.B, server *redistest.Server, all []sim.Request, cap
 	b.ReportMetric(100*float64(hits)/n, "script-hits%")
 	b.ReportMetric((cpuOf(b, server)-spent)*1e6/n, "µs-server/request")
 	b.ReportMetric(float64(calls)/n, "calls-in-script/request")
-	b.ReportMetric((number(b, server, "memory", "used_memory")-before)/float64(len(resident)), "B-server/entry")
+	b.ReportMetric((number(b, server, "memory", "used_memory")-before)/float64(capacity), "B-server/entry")
 }
 
 func number(b *testing.B, server *redistest.Server, section, field string) float64 {

@@ -6,16 +6,12 @@ import (
 	"encoding/binary"
 	"fmt"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 	"testing/synctest"
 	"time"
 
 	"reprise/policy"
 	"reprise/policy/registry"
-	"reprise/policy/sim"
-	"reprise/policy/sim/trace"
 	"reprise/proxy/cache"
 	"reprise/store"
 	"reprise/topics"
@@ -90,7 +86,7 @@ func (e *evicting) add(so store.Options, co cache.Options) *cache.Cache {
 func hashKey(id uint64) store.Key { return sha256.Sum256(binary.BigEndian.AppendUint64(nil, id)) }
 
 // play lets a random member answer each request, one a millisecond.
-func (e *evicting) play(all []sim.Request) {
+func (e *evicting) play(all []request) {
 	for i := range all {
 		at := e.rng.IntN(len(e.caches))
 		e.ask(e.caches[at], &all[i])
@@ -99,11 +95,8 @@ func (e *evicting) play(all []sim.Request) {
 	}
 }
 
-func (e *evicting) ask(c *cache.Cache, r *sim.Request) {
+func (e *evicting) ask(c *cache.Cache, r *request) {
 	q := &cache.Request{Key: hashKey(r.ID), Scope: store.Scope{1}, At: c.Tick(), Epoch: c.Epoch(), MaxAge: -1, Topic: policy.TopicID(r.Topic)}
-	if r.Parent != 0 {
-		q.Parent = hashKey(r.Parent)
-	}
 	e.asked++
 	hit, _, err := c.Lookup(context.Background(), q)
 	if err != nil {
@@ -129,13 +122,16 @@ func (e *evicting) ratio() float64 { return 100 * float64(e.hits) / float64(e.as
 // over is by how many per cent the capacity was exceeded.
 func (e *evicting) over() float64 { return 100 * (float64(e.highest)/float64(e.limit.Entries) - 1) }
 
+// request asks for the answer of an identity.
+type request struct{ ID, Topic uint64 }
+
 // drifting are requests by Zipf's law whose popular ones change, in topics.
-func drifting(n int) (all []sim.Request) {
+func drifting(n int) (all []request) {
 	rng := rand.New(rand.NewPCG(4, 4))
 	zipf := rand.NewZipf(rng, 1.2, 8, 4000)
 	for i := range n {
 		id := (zipf.Uint64()*7919+uint64(i)/200)%4001 + 1
-		all = append(all, sim.Request{ID: id, Topic: 1 + id/9})
+		all = append(all, request{ID: id, Topic: 1 + id/9})
 	}
 	return all
 }
@@ -166,33 +162,23 @@ func TestEvictionAsOneProcess(t *testing.T) {
 	}
 }
 
-// BenchmarkEviction prints the hits of 1, 2 and 4 members over one capacity beside those of one cache alone, on traces: a tenth of what they
-// name fits. REPRISE_DATA adds the dialogues below it, whose turns are equal if their texts are.
+// BenchmarkEviction prints the hits of 1, 2 and 4 members over one capacity beside those of one cache alone: a tenth of what is asked for fits.
 func BenchmarkEviction(b *testing.B) {
-	traces := map[string][]sim.Request{"drifting-zipf": drifting(longest), "zipf075": read(b, "../../../policy/testdata/oracle/zipf075.txt.gz")}
-	if dir := os.Getenv("REPRISE_DATA"); dir != "" {
-		traces["sgd"] = read(b, filepath.Join(dir, "dialogue/sgd.jsonl.gz"))
-		traces["oasst1"] = read(b, filepath.Join(dir, "dialogue/oasst1_en.jsonl.gz"))
+	all, seen := drifting(30_000), map[uint64]bool{}
+	for i := range all {
+		seen[all[i].ID] = true
 	}
-	for name, all := range traces {
-		b.Run(name, func(b *testing.B) {
-			seen := map[uint64]bool{}
-			for i := range all {
-				seen[all[i].ID] = true
-			}
-			for b.Loop() {
-				for _, members := range []int{0, 1, 2, 4} {
-					b.ReportMetric(played(b, members, len(seen)/10, all), fmt.Sprintf("hits%%-of-%d", members))
-				}
-			}
-			b.ReportMetric(100-100*float64(len(seen))/float64(len(all)), "hits%-of-infinite")
-			b.ReportMetric(0, "ns/op")
-		})
+	for b.Loop() {
+		for _, members := range []int{0, 1, 2, 4} {
+			b.ReportMetric(played(b, members, len(seen)/10, all), fmt.Sprintf("hits%%-of-%d", members))
+		}
 	}
+	b.ReportMetric(100-100*float64(len(seen))/float64(len(all)), "hits%-of-infinite")
+	b.ReportMetric(0, "ns/op")
 }
 
 // played is the hit ratio of some members, in a time of their own.
-func played(b *testing.B, members, entries int, all []sim.Request) (ratio float64) {
+func played(b *testing.B, members, entries int, all []request) (ratio float64) {
 	test := func(t *testing.T) {
 		e := newEvicting(t, members, entries)
 		e.play(all)
@@ -207,32 +193,3 @@ func played(b *testing.B, members, entries int, all []sim.Request) (ratio float6
 	}
 	return ratio
 }
-
-// read reads a trace. Of turns with text the text alone is the identity: with the turns before it hardly one would return.
-func read(b *testing.B, path string) (all []sim.Request) {
-	t, err := trace.Open(path, trace.Auto)
-	if err != nil {
-		b.Fatal(err)
-	}
-	names := map[uint64]uint64{}
-	for r, err := range t.Requests() {
-		if err != nil {
-			b.Fatal(err)
-		}
-		own := r.ID
-		if r.Content != nil {
-			r.ID = trace.Identity(r.Content.Text)
-			r.Content = nil
-		}
-		names[own] = r.ID
-		r.Parent = names[r.Parent]
-		r.Topic >>= 1 // a topic of a cache has its process in its highest bits
-		if all = append(all, r); len(all) == longest {
-			break
-		}
-	}
-	return all
-}
-
-// longest is how many requests of a trace are played.
-const longest = 30_000

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"reprise/policy"
-	"reprise/policy/sim"
 )
 
 // Cache is the one that has answered the requests.
@@ -72,7 +71,6 @@ type Curve struct {
 	Policy string     `json:"policy"`
 	Now    bool       `json:"present"`
 	Ratios []*float64 `json:"hit_ratio"`
-	Exact  bool       `json:"one_pass"` // of all rows, not by miniature simulation
 	Set    string     `json:"set"`
 }
 
@@ -149,46 +147,20 @@ func (s *study) sizes(c *Curves) (all []Size) {
 
 // fill computes every point that the window is long enough for.
 func (s *study) fill(ctx context.Context, c *Curves) error {
-	simulated := c.Policies
-	if i := slices.IndexFunc(c.Policies, func(x Curve) bool { return x.Policy == "lru" }); i >= 0 && !s.bytes {
-		s.pass(c, &c.Policies[i])
-		simulated = slices.Delete(slices.Clone(c.Policies), i, i+1)
-	}
 	for i, size := range c.Capacities {
 		s.progress(i, len(c.Capacities))
 		if !size.Enough {
 			continue
 		}
-		ratios, err := s.simulate(ctx, simulated, size.Capacity)
+		ratios, err := s.simulate(ctx, c.Policies, size.Capacity)
 		if err != nil {
 			return err
 		}
-		for k := range simulated {
-			simulated[k].Ratios[i] = &ratios[k]
+		for k := range ratios {
+			c.Policies[k].Ratios[i] = &ratios[k]
 		}
 	}
 	return nil
-}
-
-// pass computes the curve of LRU, in one pass over all rows.
-func (s *study) pass(c *Curves, to *Curve) {
-	to.Exact = true
-	var scaled []int
-	place := make([]int, len(c.Capacities))
-	for i, size := range c.Capacities {
-		n := max(int(math.Round(float64(size.Capacity-1)*s.rate)), 0) + 1
-		if len(scaled) == 0 || scaled[len(scaled)-1] != n {
-			scaled = append(scaled, n)
-		}
-		place[i] = len(scaled) - 1
-	}
-	misses := lru(s.rows, s.warm, scaled)
-	for i, size := range c.Capacities {
-		if size.Enough {
-			r := ratio(misses[place[i]], s.all, s.counted)
-			to.Ratios[i] = &r
-		}
-	}
 }
 
 // simulate plays the rows of some identities through each policy with a capacity that is smaller by the same factor.
@@ -200,23 +172,19 @@ func (s *study) simulate(ctx context.Context, curves []Curve, capacity int64) ([
 	thin := min(1, miniature/(entries*s.rate))
 	mini := &sample{rows: thinned(s.rows, thin), rate: s.rate * thin}
 	warm := len(thinned(s.rows[:s.warm], thin))
-	o := sim.Options{Seed: 1, Warmup: warm, Parallel: 1, Progress: func(int64, int64) { s.pause(ctx) }}
 	small := max(int64(math.Round(float64(capacity)*mini.rate)), 1)
-	for _, c := range curves {
-		o.Policies = append(o.Policies, scaled(c.Policy, mini.rate, s.bytes))
-	}
-	o.Capacities = []sim.Capacity{{Entries: int(small)}}
+	limit := policy.Limit{Entries: int(small)}
 	if s.bytes {
-		o.Capacities = []sim.Capacity{{Bytes: small}}
-	}
-	results, err := sim.Replay(ctx, &replayed{mini.rows, "the last requests"}, o)
-	if err != nil {
-		return nil, err
+		limit = policy.Limit{Bytes: small}
 	}
 	scale := s.scale(mini.rows[warm:], mini.rate)
 	var ratios []float64
-	for _, r := range results {
-		ratios = append(ratios, ratio(r.Misses, scale, s.counted))
+	for _, c := range curves {
+		misses, err := replay(ctx, mini.rows, warm, scaled(c.Policy, mini.rate, s.bytes), limit, s.pause)
+		if err != nil {
+			return nil, err
+		}
+		ratios = append(ratios, ratio(misses, scale, s.counted))
 	}
 	return ratios, nil
 }

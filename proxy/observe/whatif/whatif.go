@@ -3,8 +3,7 @@
 // A [Window] keeps them as the policy saw them, in rows of a fixed width: who asks for what is a number drawn from a hash, and there is no
 // prompt. Where they are full and reach back for less than 24 requests per entry of the capacity, half of the identities leave, and the
 // rows of the others reach back twice as far (SHARDS, Waldspurger et al., FAST 2015). A [Study] computes the hit ratio by capacity in the background, when it is
-// asked: that of LRU in one pass (package mrc), that of other policies by miniature simulation (Waldspurger et al., USENIX ATC 2017): the
-// requests of some identities through a cache that is smaller by the same factor.
+// asked, by miniature simulation (Waldspurger et al., USENIX ATC 2017): the requests of some identities through a cache that is smaller by the same factor.
 //
 // Two thirds of the window fill the caches, and the last third is counted. A capacity that is not filled twice by then has no figure: policies
 // that count how often something is asked for take long until they are what they are in a cache that has run for a day.

@@ -1,33 +1,5 @@
 package whatif
 
-import (
-	"iter"
-
-	"reprise/policy/sim"
-	"reprise/policy/sim/blocks"
-	"reprise/policy/sim/mrc"
-)
-
-// replayed is rows as a trace of package sim.
-type replayed struct {
-	rows []row
-	name string
-}
-
-func (t *replayed) Name() string { return t.name }
-
-func (t *replayed) Requests() iter.Seq2[sim.Request, error] {
-	return func(yield func(sim.Request, error) bool) {
-		for i := range t.rows {
-			r := &t.rows[i]
-			if !yield(sim.Request{ID: uint64(r.who), At: float64(r.at) / 64, Topic: uint64(r.topic), Parent: uint64(r.parent), Turn: int32(r.turn),
-				Size: int64(r.size), Cost: float64(r.tokens)}, nil) {
-				return
-			}
-		}
-	}
-}
-
 // thinned is the rows of a share of the identities.
 func thinned(rows []row, share float64) []row {
 	if share >= 1 {
@@ -124,31 +96,4 @@ func ratio(misses int64, scale float64, requests int64) float64 {
 		return 0
 	}
 	return min(max(1-float64(misses)*scale/float64(requests), 0), 1)
-}
-
-// lru is the misses of LRU among the counted rows at each of some capacities, in rising order, in one pass.
-func lru(rows []row, warm int, capacities []int) []int64 {
-	t := &blocks.Trace{Name: "window", Requests: make([]blocks.Request, len(rows))}
-	numbers, of := make(map[uint32]uint32, len(rows)/2), make([]uint32, len(rows))
-	for i := range rows {
-		n, known := numbers[rows[i].who]
-		if !known {
-			n = uint32(len(numbers))
-			numbers[rows[i].who] = n
-		}
-		of[i] = n
-		t.Requests[i] = blocks.Request{At: float64(i), Prompt: 1, Blocks: of[i : i+1]}
-	}
-	t.Distinct = len(numbers)
-	misses := make([]int64, len(capacities))
-	c, err := mrc.Blocks(t, mrc.Options{Capacities: capacities, Window: float64(max(warm, 1))})
-	if err != nil {
-		panic(err) // the options are allowed
-	}
-	for _, w := range c.Windows[min(1, len(c.Windows)):] {
-		for i, hits := range w.Hits {
-			misses[i] += w.Accesses - int64(hits+0.5)
-		}
-	}
-	return misses
 }
