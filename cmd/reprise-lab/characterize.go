@@ -12,7 +12,7 @@ import (
 	"reprise/cmd/reprise-lab/internal/characterize"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/source"
-	"reprise/policy/sim/blocks/profile"
+	"reprise/cmd/reprise-lab/sim/blocks/profile"
 )
 
 // characterizeFlags are the flags of characterize.

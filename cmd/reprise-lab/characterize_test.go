@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"reprise/cmd/internal/cli"
-	"reprise/policy/sim/blocks/profile"
+	"reprise/cmd/reprise-lab/sim/blocks/profile"
 )
 
 // twoChats writes requests of two conversations in the format blocks, and returns the path.

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
-	"reprise/cmd/internal/replay"
 	"reprise/cmd/reprise-lab/internal/fleet"
+	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/internal/suggest"
 	"reprise/proxy/upstream/choose"

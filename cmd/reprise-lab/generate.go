@@ -12,11 +12,11 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
-	"reprise/cmd/internal/replay"
+	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/source"
-	"reprise/policy/sim/blocks"
-	blockfiles "reprise/policy/sim/blocks/files"
-	"reprise/policy/sim/blocks/generate"
+	"reprise/cmd/reprise-lab/sim/blocks"
+	blockfiles "reprise/cmd/reprise-lab/sim/blocks/files"
+	"reprise/cmd/reprise-lab/sim/blocks/generate"
 )
 
 // generateFlags are the flags of generate.

@@ -9,8 +9,8 @@ import (
 	"testing"
 
 	"reprise/cmd/internal/cli"
-	blockfiles "reprise/policy/sim/blocks/files"
-	"reprise/policy/sim/blocks/generate"
+	blockfiles "reprise/cmd/reprise-lab/sim/blocks/files"
+	"reprise/cmd/reprise-lab/sim/blocks/generate"
 )
 
 func TestGenerateWritesATrace(t *testing.T) {

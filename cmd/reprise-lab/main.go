@@ -1,5 +1,5 @@
-// Command reprise-lab is the laboratory of reprise: studies of eviction policies over many traces, fleets of engines in simulated time, and
-// reports with plots. It is a binary of its own so that the proxy links no plotting.
+// Command reprise-lab is the laboratory of reprise: replays and studies of eviction policies over many traces, fleets of engines in simulated
+// time, and reports with plots. It is a module of its own so that the proxy needs no plotting.
 package main
 
 import (
@@ -8,8 +8,8 @@ import (
 	"reprise/cmd/internal/cli"
 )
 
-const intro = `reprise-lab measures eviction policies and the choice of a replica, and writes reports with plots. The proxy, and replays without reports,
-are the program reprise.
+const intro = `reprise-lab measures eviction policies and the choice of a replica, and writes reports with plots. The proxy
+is the program reprise.
 
 Try it:
   reprise-lab replay --trace generate:syn:long=0.7 --html report.html

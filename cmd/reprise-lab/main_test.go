@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -74,6 +75,16 @@ func TestStartErrors(t *testing.T) {
 		"replay --trace generate:irm:n=10 --html out.html --policy lru,seive",
 		"replay --trace generate:irm:n=10 --html out.html --json",
 		"replay --trace generate:irm:n=10 --policy lru --html testdata/none/x.html",
+		"replay --trace testdata/none.ids",
+		"replay --trace testdata/errors.golden --format idds",
+		"replay --trace testdata/errors.golden --format sgd",
+		"replay --trace testdata/errors.golden --policy lru,seive",
+		"replay --trace testdata/errors.golden --policy lru:bits=1",
+		"replay --trace testdata/errors.golden --capacity 10pct",
+		"replay --trace testdata/errors.golden --windows 1001",
+		"replay --generate irm:n=many",
+		"replay --list --out x",
+		"replay --lits",
 		"characterize",
 		"characterize --trace testdata/none.jsonl",
 		"characterize --trace testdata/errors.golden",
@@ -154,6 +165,31 @@ func TestReadmeCommands(t *testing.T) {
 			if _, err := os.Stat(args[i+1]); err != nil {
 				t.Errorf("%s: %v", c[1], err)
 			}
+		}
+	}
+}
+
+// TestReadmeReplay: the page's command prints the table there, to the digit.
+func TestReadmeReplay(t *testing.T) {
+	if runtime.GOARCH != "amd64" {
+		t.Skip("floating-point rounding differs on " + runtime.GOARCH + ", and rac+ depends on it")
+	}
+	page, err := os.ReadFile("../../docs/laboratory.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown := regexp.MustCompile("(?s)```\n\\$ reprise(?:-lab)? (replay .*?)```").FindStringSubmatch(string(page))
+	if shown == nil {
+		t.Fatal("the page shows no replay")
+	}
+	lines := strings.Split(strings.TrimSpace(shown[1]), "\n")
+	out, talk, code := run(strings.Fields(lines[0])...)
+	if code != cli.ExitOK {
+		t.Fatalf("exit %d: %s", code, talk)
+	}
+	for _, line := range lines[1:] {
+		if !strings.Contains(out, line+"\n") {
+			t.Errorf("no line %q in\n%s", line, out)
 		}
 	}
 }

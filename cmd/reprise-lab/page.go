@@ -6,10 +6,10 @@ import (
 	"strconv"
 	"strings"
 
-	"reprise/cmd/internal/replay"
+	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/registry"
-	"reprise/policy/sim"
+	"reprise/cmd/reprise-lab/policies"
+	"reprise/cmd/reprise-lab/sim"
 )
 
 // pageOf is the report of a replay: for each trace its tables, and a plot of the hit ratios if there are several capacities.
@@ -106,7 +106,7 @@ func style(lines []*report.Line, results []sim.Result) {
 				l.Style = report.Dashed
 			case !bounds[l.Name] && left > 0:
 				l.Style, left = report.Plain, left-1
-				if registry.Relational(l.Name) {
+				if policies.Relational(l.Name) {
 					l.Style = report.Bold
 				}
 			}

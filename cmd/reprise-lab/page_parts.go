@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	"reprise/cmd/internal/cli"
-	"reprise/cmd/internal/replay"
+	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/cmd/reprise-lab/sim"
 	"reprise/policy"
-	"reprise/policy/sim"
 )
 
 // showWindows adds what there is of windows at one capacity: the figures of the policies, and for each panel its regret, who led, and why

@@ -9,9 +9,9 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
-	"reprise/cmd/internal/matching"
-	"reprise/cmd/internal/replay"
-	"reprise/policy/sim"
+	"reprise/cmd/reprise-lab/internal/matching"
+	"reprise/cmd/reprise-lab/internal/replay"
+	"reprise/cmd/reprise-lab/sim"
 )
 
 // replayFlags are the flags of replay.
@@ -22,6 +22,9 @@ type replayFlags struct {
 	json     bool
 	html     string
 	command  string // that makes the same report
+
+	list          bool
+	generate, out string
 }
 
 func replayTraces(t cli.Terminal, args []string) error {
@@ -49,6 +52,9 @@ func (o *replayFlags) register(fs *flag.FlagSet) {
 	o.blocks.register(fs)
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each policy at each capacity")
 	registerHTML(fs, &o.html)
+	fs.BoolVar(&o.list, "list", false, "print all policies, bounds and workloads of requests, with their parameters and defaults")
+	fs.StringVar(&o.generate, "generate", "", "write the workload `NAME` or NAME:key=value,… as a request log")
+	fs.StringVar(&o.out, "out", "", "write the workload of --generate to `FILE`, packed if its name ends in .gz; unset: to the standard output")
 	fs.Lookup("format").Usage = "`NAME` is the format of the files: " + strings.Join(allFormats(), ", ")
 	fs.Lookup("policy").Usage += "; for block traces without it: " + strings.Join(blockPolicies(false), ",")
 	fs.Lookup("capacity").Usage = "`LIST` of shares of the distinct requests or blocks (5%), numbers of them (2000) or bytes (64MiB), and for block traces of tokens " +
@@ -57,11 +63,23 @@ func (o *replayFlags) register(fs *flag.FlagSet) {
 
 // choose checks the flags and returns what plays the traces: as blocks or as requests.
 func (o *replayFlags) choose(set map[string]bool) (play func(context.Context, cli.Terminal) error, err error) {
+	tasks := 0
+	for _, asked := range []bool{o.list, o.generate != "", len(o.Traces) > 0} {
+		if asked {
+			tasks++
+		}
+	}
 	switch {
-	case len(o.Traces) == 0:
-		return nil, errors.New("want --trace: a file, or generate:NAME")
+	case tasks != 1:
+		return nil, errors.New("want exactly one of --trace, --list and --generate")
+	case o.out != "" && o.generate == "":
+		return nil, errors.New("--out goes with --generate")
 	case o.json && o.html != "":
 		return nil, errors.New("--json and --html are two forms of one result: want one of them")
+	case o.list:
+		return writeList, nil
+	case o.generate != "":
+		return o.writeLog, nil
 	}
 	ofBlocks, err := o.ofBlocks()
 	if err != nil {
@@ -79,21 +97,24 @@ func (o *replayFlags) choose(set map[string]bool) (play func(context.Context, cl
 }
 
 func replayHelp(w io.Writer, fs *flag.FlagSet) {
-	io.WriteString(w, `reprise-lab replay plays traces through eviction policies: requests through the cache of answers, as
-`+"`reprise replay`"+` does, or chains of KV blocks through the prefix cache of an inference engine. It prints
-tables, or JSON, or writes the tables with plots as one HTML file that loads nothing.
+	io.WriteString(w, `reprise-lab replay plays traces through eviction policies: requests through a cache of answers, or
+chains of KV blocks through the prefix cache of an inference engine. It shows how often each policy hits at
+which capacity, and how far that is from the optimum, as tables or JSON, or writes the tables with plots as
+one HTML file that loads nothing.
 
   reprise-lab replay --trace requests.jsonl.gz --policy lru,sieve,rac,rac+ --capacity 2.5%,10% --html report.html
   reprise-lab replay --trace mooncake_conversation.jsonl.gz --policy lru,s3fifo,wa --capacity 1%,10%,40GiB
   reprise-lab replay --trace generate:qwen-a --prefill-tokens-per-second 8000 --servers 2 --html report.html
   reprise-lab replay --blocks --trace oasst1_en.jsonl.gz --think 60 --policy lru,lpc --capacity 64000tokens
   reprise-lab replay --mix --trace a.jsonl.gz,b.jsonl.gz,generate:qwen-b --block-size 16 --json
+  reprise-lab replay --generate drift --seed 3 --out drift.jsonl.gz
+  reprise-lab replay --list
 
 `+replay.Help+`
 `+blocksHelp+`
 Flags:
 `)
-	cli.FlagHelp(w, fs, "trace", "html", "json", "format", "policy", "capacity", "seed", "warmup", "windows", "parallel")
+	cli.FlagHelp(w, fs, "trace", "html", "json", "format", "policy", "capacity", "seed", "warmup", "windows", "parallel", "list", "generate", "out")
 	io.WriteString(w, "\nHits, topics and parents of requests:\n")
 	cli.FlagHelp(w, fs, matching.Names...)
 	io.WriteString(w, "\nTraces of KV blocks:\n")
@@ -123,6 +144,9 @@ func (o *replayFlags) run(ctx context.Context, t cli.Terminal) error {
 	err = o.Play(ctx, t, traces, with, o.matching.Prepare, func(p *replay.Played) error {
 		all, notes = append(all, p.Results...), append(notes, p.Notes())
 		if o.json {
+			if p.Prepared.Model != nil {
+				fmt.Fprintln(t.Err, p.Prepared.Note)
+			}
 			return cli.WriteLines(t.Out, p.Results)
 		}
 		return p.WriteTables(t.Out)

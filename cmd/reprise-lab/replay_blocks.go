@@ -10,13 +10,13 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
-	"reprise/cmd/internal/matching"
-	"reprise/cmd/internal/replay"
+	"reprise/cmd/reprise-lab/internal/matching"
+	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/source"
+	"reprise/cmd/reprise-lab/policies"
+	"reprise/cmd/reprise-lab/sim"
+	"reprise/cmd/reprise-lab/sim/blocks"
 	"reprise/internal/suggest"
-	"reprise/policy/registry"
-	"reprise/policy/sim"
-	"reprise/policy/sim/blocks"
 )
 
 // blockFlags are the flags of block traces alone.
@@ -145,13 +145,13 @@ func (o *replayFlags) blockOptions() (with blocks.Options, err error) {
 	return with, nil
 }
 
-// parseBlockPolicies reads the list of --policy. "all" is every policy of the registry.
+// parseBlockPolicies reads the list of --policy. "all" is every policy of the policies.
 func parseBlockPolicies(list string) ([]string, error) {
 	if list == "" {
 		return nil, nil
 	}
-	known := slices.Concat(registry.Names(), blocks.Bounds())
-	return sim.ListPolicies(list, registry.Names(), func(name string) error {
+	known := slices.Concat(policies.All.Names(), blocks.Bounds())
+	return sim.ListPolicies(list, policies.All.Names(), func(name string) error {
 		if base, _, _ := strings.Cut(name, ":"); !slices.Contains(known, base) {
 			return fmt.Errorf("policy %q: want some of %s%s", base, strings.Join(known, ", "), suggest.DidYouMean(base, known))
 		}

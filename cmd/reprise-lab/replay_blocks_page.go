@@ -9,7 +9,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks"
 )
 
 // blockPage is the report of a replay of block traces: a summary of the first, and a section for each.

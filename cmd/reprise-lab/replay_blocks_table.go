@@ -8,9 +8,9 @@ import (
 	"slices"
 
 	"reprise/cmd/internal/cli"
-	"reprise/cmd/internal/replay"
+	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks"
 )
 
 // playedBlocks is a block trace with the results of its replay that are complete.

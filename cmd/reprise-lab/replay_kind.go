@@ -6,11 +6,11 @@ import (
 	"slices"
 	"strings"
 
-	"reprise/cmd/internal/replay"
+	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/source"
+	"reprise/cmd/reprise-lab/sim/trace"
+	"reprise/cmd/reprise-lab/sim/workload"
 	"reprise/internal/suggest"
-	"reprise/policy/sim/trace"
-	"reprise/policy/sim/workload"
 )
 
 // requestFormats are the values of --format for traces of requests.

@@ -11,12 +11,12 @@ import (
 	"testing"
 
 	"reprise/cmd/internal/cli"
-	"reprise/cmd/internal/replay"
 	"reprise/cmd/reprise-lab/internal/kvstudy"
+	"reprise/cmd/reprise-lab/internal/replay"
+	"reprise/cmd/reprise-lab/sim"
+	"reprise/cmd/reprise-lab/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/trace"
 	"reprise/internal/traffic"
-	"reprise/policy/sim"
-	"reprise/policy/sim/blocks"
-	"reprise/policy/sim/trace"
 )
 
 // writeLog writes a generated workload as a request log.

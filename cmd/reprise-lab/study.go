@@ -10,13 +10,13 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
-	"reprise/cmd/internal/replay"
 	"reprise/cmd/reprise-lab/internal/kvstudy"
+	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/study"
+	"reprise/cmd/reprise-lab/sim"
+	"reprise/cmd/reprise-lab/sim/blocks"
 	"reprise/internal/suggest"
-	"reprise/policy/sim"
-	"reprise/policy/sim/blocks"
 )
 
 // studyFlags are the flags of study.

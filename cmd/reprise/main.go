@@ -30,7 +30,7 @@ func program() *cli.Program {
 		Commands: []cli.Command{
 			{Name: "serve", Summary: "the proxy", Run: serve},
 			{Name: "demo", Summary: "the proxy, a built-in engine and a workload: no key, network or configuration needed", Run: demonstrate},
-			{Name: "replay", Summary: "a trace through eviction policies at any capacities: hit ratios, and how far from the optimum", Run: replayTraces},
+			{Name: "replay", Summary: "names the command of the laboratory that plays traces through eviction policies", Run: replayElsewhere},
 			{Name: "doctor", Summary: "everything that a proxy with these settings needs, examined before it starts or beside it", Run: doctor.Command},
 			{Name: "health", Summary: "whether a running proxy takes requests: the health check of a container", Run: health},
 			{Name: "ping", Summary: "health, under the name that other servers have for it", Run: health},

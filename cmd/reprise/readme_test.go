@@ -8,13 +8,11 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 	"reprise/internal/built"
 	"reprise/internal/needs"
@@ -81,27 +79,6 @@ func TestRunningCommands(t *testing.T) {
 		}
 		if strings.Contains(command, "/admin/purge") && strings.Contains(string(out), `"dry_run": true`) {
 			t.Errorf("%s removes nothing:\n%s", command, out)
-		}
-	}
-}
-
-// TestReadmeReplay: README's command prints the table in README, to the digit.
-func TestReadmeReplay(t *testing.T) {
-	if runtime.GOARCH != "amd64" {
-		t.Skip("floating-point rounding differs on " + runtime.GOARCH + ", and rac+ depends on it")
-	}
-	shown := regexp.MustCompile("(?s)```\n\\$ reprise(?:-lab)? (replay .*?)```").FindStringSubmatch(documents(t)["docs/laboratory.md"])
-	if shown == nil {
-		t.Fatal("README shows no replay")
-	}
-	lines := strings.Split(strings.TrimSpace(shown[1]), "\n")
-	out, talk, code := run(nil, strings.Fields(lines[0])...)
-	if code != cli.ExitOK {
-		t.Fatalf("exit %d: %s", code, talk)
-	}
-	for _, line := range lines[1:] {
-		if !strings.Contains(out, line+"\n") {
-			t.Errorf("no line %q in\n%s", line, out)
 		}
 	}
 }

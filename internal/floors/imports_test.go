@@ -22,20 +22,19 @@ type room struct {
 const lowest = "internal/container internal/suggest internal/yamlfile"
 
 // everything is what programs may import.
-const everything = "internal internal/enginesim internal/zmtp policy policy/sim embed topics topics/reuse store " +
+const everything = "internal internal/enginesim internal/zmtp policy embed topics topics/reuse store " +
 	"proxy proxy/cache proxy/upstream proxy/api proxy/canon proxy/answer proxy/observe proxy/admin proxy/gate proxy/rules proxy/tracing " +
 	"proxy/deadline proxy/internal"
 
 var rooms = []room{
-	{"internal", 0, "policy"}, // rigs of tests
+	{"internal", 0, "policy internal/container"}, // rigs of tests
 	{"internal/container", 0, ""},
 	{"internal/suggest", 0, ""},
 	{"internal/zmtp", 0, ""},
 	{"internal/yamlfile", 0, "internal/suggest"},
 	{"internal/floors", 0, ""},
-	{"internal/enginesim", 5, "internal internal/zmtp policy policy/sim proxy/upstream"},
+	{"internal/enginesim", 5, "internal internal/zmtp policy proxy/upstream"},
 	{"policy", 1, "internal/container"},
-	{"policy/sim", 1, "policy internal/container"},
 	{"embed", 1, ""},
 	{"topics", 2, "embed"},
 	{"topics/reuse", 2, ""},
@@ -50,7 +49,7 @@ var rooms = []room{
 	{"proxy/upstream", 3, lowest + " internal/zmtp policy proxy/internal proxy/deadline proxy/tracing"},
 	{"proxy/rules", 3, "proxy/canon"},
 	{"proxy/gate", 3, "proxy/internal"},
-	{"proxy/observe", 3, lowest + " policy policy/sim topics/reuse store proxy/canon proxy/answer proxy/rules proxy/cache proxy/upstream proxy/internal proxy/tracing"},
+	{"proxy/observe", 3, lowest + " policy topics/reuse store proxy/canon proxy/answer proxy/rules proxy/cache proxy/upstream proxy/internal proxy/tracing"},
 	{"proxy/admin", 4, "policy topics store proxy/cache proxy/internal proxy/gate proxy/observe"},
 	{"proxy", 4, lowest + " policy embed topics topics/reuse store proxy/internal proxy/deadline proxy/tracing proxy/canon proxy/answer proxy/api " +
 		"proxy/cache proxy/upstream proxy/rules proxy/gate proxy/observe"},
@@ -58,16 +57,6 @@ var rooms = []room{
 	{"cmd/reprise", 5, "cmd/internal " + lowest + " " + everything},
 	{lab, 5, "cmd/internal " + lowest + " " + everything},
 	{"deploy", 5, ""},
-}
-
-// exceptions are imports that the table forbids, each from a folder to another with all below them.
-var exceptions = [][2]string{
-	// The laboratory takes the policies of blocks and their simulation with it.
-	{"policy/kv", "proxy/upstream"}, {"policy/sim", "proxy/upstream"},
-}
-
-func excepted(from, to string) bool {
-	return slices.ContainsFunc(exceptions, func(e [2]string) bool { return within(from, e[0]) && within(to, e[1]) })
 }
 
 func roomOf(dir string) *room {
@@ -93,7 +82,7 @@ func importsGoDown(s *source) (found []string) {
 		target := roomOf(dir)
 		inTest := s.isTest() && target != nil && (target.floor <= own.floor || within(dir, "internal")) && (target.path != lab || own.path == lab)
 		allowed := target != nil && (target == own || slices.Contains(strings.Fields(own.from), target.path))
-		if !allowed && !inTest && !excepted(s.dir(), dir) {
+		if !allowed && !inTest {
 			found = append(found, fmt.Sprintf("%s: %s may not import %s", s.at(spec), own.path, imported))
 		}
 	})
@@ -107,7 +96,7 @@ var outside = map[string]string{
 	"github.com/openai/openai-go/v3":      "tests",
 	"github.com/coder/hnsw":               "topics tests",
 	"go.etcd.io/bbolt":                    "store/file",
-	"github.com/klauspost/compress":       "store policy/sim " + lab,
+	"github.com/klauspost/compress":       "store internal/traffic tests",
 	"github.com/go-chi/chi/v5":            "proxy cmd",
 	"github.com/tidwall/gjson":            "proxy cmd internal/enginesim",
 	"github.com/tidwall/sjson":            "proxy cmd internal/enginesim",
@@ -162,12 +151,12 @@ type ban struct {
 var bans = []ban{
 	{
 		name:    "pure packages",
-		applies: func(dir string) bool { return dir == "embed" || within(dir, "policy") && !within(dir, "policy/sim") },
+		applies: func(dir string) bool { return dir == "embed" || within(dir, "policy") },
 		imports: []string{"sync", "net", "os", "io", "log", "syscall", "runtime"},
 		members: map[string][]string{"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"}},
 		only:    map[string][]string{"math/rand": seeded, "math/rand/v2": seeded},
 	},
-	{name: "policies", applies: func(dir string) bool { return within(dir, "policy") && !within(dir, "policy/sim") }, imports: []string{"context"}},
+	{name: "policies", applies: func(dir string) bool { return within(dir, "policy") }, imports: []string{"context"}},
 	{
 		name:    "packages outside cmd",
 		applies: func(dir string) bool { return !within(dir, "cmd") && !within(dir, "internal") },
@@ -229,7 +218,7 @@ var rules = []struct {
 	{"imports go down", importsGoDown, []broken{
 		{"policy/a.go", "import _ `reprise/embed`", "policy may not import reprise/embed"},
 		{"policy/a.go", "import _ `reprise/internal/dataset`", "policy may not import reprise/internal/dataset"},
-		{"policy/a.go", "import _ `reprise/policy/sim`", "policy may not import reprise/policy/sim"},
+		{"policy/a.go", "import _ `reprise/cmd/reprise-lab/sim`", "policy may not import reprise/cmd/reprise-lab/sim"},
 		{"embed/a_test.go", "import _ `reprise/topics`", "embed may not import reprise/topics"},
 		{"topics/a.go", "import _ `reprise/store`", "topics/a.go:1: topics may not import reprise/store"},
 		{"topics/a.go", "import _ `reprise/topics/reuse`", "topics may not import reprise/topics/reuse"},
@@ -238,7 +227,7 @@ var rules = []struct {
 		{"proxy/cache/a.go", "import _ `reprise/proxy/observe/misses`", "proxy/cache may not import reprise/proxy/observe/misses"},
 		{"proxy/upstream/a.go", "import _ `reprise/proxy/observe`", "proxy/upstream may not import reprise/proxy/observe"},
 		{"proxy/upstream/a.go", "import _ `reprise/proxy/cache`", "proxy/upstream may not import reprise/proxy/cache"},
-		{"proxy/upstream/a.go", "import _ `reprise/policy/sim`", "proxy/upstream may not import reprise/policy/sim"},
+		{"proxy/upstream/a.go", "import _ `reprise/cmd/reprise-lab/sim`", "proxy/upstream may not import reprise/cmd/reprise-lab/sim"},
 		{"proxy/api/chat/a.go", "import _ `reprise/store`", "proxy/api may not import reprise/store"},
 		{"proxy/a.go", "import _ `reprise/proxy/admin`", "proxy may not import reprise/proxy/admin"},
 		{"proxy/a.go", "import _ `reprise/cmd/internal/cli`", "proxy may not import reprise/cmd/internal/cli"},

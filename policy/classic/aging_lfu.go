@@ -3,7 +3,6 @@ package classic
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/bound"
 	"reprise/policy/spec"
 )
 
@@ -53,7 +52,7 @@ func (a *AgingLFU) Insert(it policy.Item, at policy.Tick) {
 		return
 	}
 	a.link()
-	a.keyed.Stage(it.ID, agingEntry{offset: bound.Int32(it.Offset)})
+	a.keyed.Stage(it.ID, agingEntry{offset: container.Int32(it.Offset)})
 	a.at = at.Seq
 }
 
@@ -91,7 +90,7 @@ func (a *AgingLFU) Unpin(id policy.ID, at policy.Tick) {
 }
 
 func (a *AgingLFU) use(slot uint32, seq int64) {
-	bound.Increment(&a.keyed.Slots.At(slot).uses)
+	container.Increment(&a.keyed.Slots.At(slot).uses)
 	a.rank(slot, seq)
 }
 

@@ -13,14 +13,9 @@ var (
 	_ policy.Forecaster = (*FIFO)(nil)
 	_ policy.Forecaster = (*LRU)(nil)
 	_ policy.Forecaster = (*LFU)(nil)
-	_ policy.Forecaster = (*Clock)(nil)
 	_ policy.Forecaster = (*TTL)(nil)
-	_ policy.Forecaster = (*TTLSliding)(nil)
 	_ policy.Forecaster = (*Sieve)(nil)
-	_ policy.Forecaster = (*TwoQ)(nil)
-	_ policy.Forecaster = (*ARC)(nil)
 	_ policy.Forecaster = (*LIRS)(nil)
-	_ policy.Forecaster = (*LHD)(nil)
 	_ policy.Forecaster = (*GDSF)(nil)
 	_ policy.Forecaster = (*AgingLFU)(nil)
 )
@@ -126,27 +121,7 @@ func (l *LFU) Why(id policy.ID) string {
 }
 
 // Forecast offers the entries by their counters, then by age: what has chances left comes to the old end again for each of them.
-func (c *Clock) Forecast(to *policy.Forecast, from int) (next int) {
-	o := offers[uint8]{f: to, slots: &c.slots}
-	at := c.slots.Walk(start(from, c.queue.Tail), policy.ForecastStep, func(slot uint32) bool {
-		x := &c.slots.Cells[slot]
-		return to.Offer(x.Name, float64(x.Val)) || x.Val > 0
-	})
-	if at == 0 {
-		o.last(c.staged)
-	}
-	return int(at)
-}
-
 // Why is the counter.
-func (c *Clock) Why(id policy.ID) string {
-	slot, ok := c.slots.Find(id)
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("%d further chances; the oldest without one go first", c.slots.Cells[slot].Val)
-}
-
 // Forecast offers the entries as the hand meets them, those without a mark first: it takes the marks of the others.
 func (s *Sieve) Forecast(to *policy.Forecast, from int) (next int) {
 	first := s.hand
@@ -192,47 +167,9 @@ func (s *Sieve) Why(id policy.ID) string {
 }
 
 // Forecast offers what the FIFO has beyond its share, then the LRU.
-func (q *TwoQ) Forecast(to *policy.Forecast, _ int) (next int) {
-	o := offers[twoQ]{f: to, slots: &q.slots}
-	o.beyond(&q.fifo, q.fifo.Len-q.size.of(q.in), &q.lru, q.staged)
-	return 0
-}
-
 // Why is the queue.
-func (q *TwoQ) Why(id policy.ID) string {
-	slot, ok := q.slots.Find(id)
-	switch {
-	case !ok:
-		return ""
-	case q.slots.Cells[slot].Val.returned:
-		return "in the LRU of what returned after it had left the FIFO"
-	}
-	return fmt.Sprintf("in the FIFO of what is new, which has %d entries and a share of %d", q.fifo.Len, q.size.of(q.in))
-}
-
 // Forecast offers what t1 has beyond its target, then t2.
-func (a *ARC) Forecast(to *policy.Forecast, _ int) (next int) {
-	o := offers[arc]{f: to, slots: &a.slots}
-	over := a.t1.Len - int(a.p)
-	if a.inB2 && a.p == math.Trunc(a.p) {
-		over++
-	}
-	o.beyond(&a.t1, min(over, a.t1.Len), &a.t2, a.staged)
-	return 0
-}
-
 // Why is the list.
-func (a *ARC) Why(id policy.ID) string {
-	slot, ok := a.slots.Find(id)
-	switch {
-	case !ok:
-		return ""
-	case a.slots.Cells[slot].Val.again:
-		return "in the list of what was asked for more than once (t2), the least recently used first"
-	}
-	return fmt.Sprintf("in the list of what was asked for once (t1), which has %d entries and a target of %.3g", a.t1.Len, a.p)
-}
-
 // Forecast offers the HIR, the oldest first, then the LIR.
 func (l *LIRS) Forecast(to *policy.Forecast, _ int) (next int) {
 	hirs := offers[uint64]{f: to, slots: &l.hirs}
@@ -268,31 +205,7 @@ func (l *LIRS) Why(id policy.ID) string {
 }
 
 // Forecast offers every entry by its hit density: a victim is the least of some that are drawn.
-func (l *LHD) Forecast(to *policy.Forecast, from int) (next int) {
-	end := min(from+policy.ForecastStep, len(l.tags))
-	for i := from; i < end; i++ {
-		to.Offer(l.tags[i].id, float64(l.density(&l.tags[i])))
-	}
-	if end < len(l.tags) {
-		return end
-	}
-	if l.staged.id != 0 {
-		to.Offer(l.staged.id, math.Inf(1))
-	}
-	return 0
-}
-
 // Why is the density.
-func (l *LHD) Why(id policy.ID) string {
-	if i, ok := l.index.Get(uint64(id)); ok {
-		return fmt.Sprintf("hit density %.3g; last used %d requests ago", l.density(&l.tags[i]), l.clock-l.tags[i].last)
-	}
-	if l.has(id) {
-		return "the newest entry, which is kept"
-	}
-	return ""
-}
-
 // Forecast offers the least H first.
 func (g *GDSF) Forecast(to *policy.Forecast, _ int) (next int) {
 	g.keyed.Forecast(to.Offer)

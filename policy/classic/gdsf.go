@@ -3,7 +3,6 @@ package classic
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/bound"
 	"reprise/policy/spec"
 )
 
@@ -11,45 +10,23 @@ import (
 var GDSFSpec = spec.Spec{
 	Name: "gdsf", Says: "greedy dual: uses times cost per size, over a floor that rises with each eviction",
 	Params: []policy.Param{spec.ValueParam},
-	New:    func(a spec.Args) policy.Evictor { return newGDSF(a.Value()) },
-}
-
-// LFU-DA, LFU with dynamic aging (Arlitt et al., "Evaluating content management techniques for Web proxy caches", 2000), is
-// GDSF where every entry has the same worth: K = L + uses.
-
-// LFUDASpec describes lfu-da.
-var LFUDASpec = spec.Spec{
-	Name: "lfu-da", Says: "LFU over a floor that rises with each eviction",
-	New: func(spec.Args) policy.Evictor { return newGDSF(spec.Hits) },
-}
-
-// GDFSSpec describes gdfs: the name and the order of papers/001 §4.2 for KV blocks. There Clock is described as the time of the last access,
-// which in the original is the floor L, as here; with the time it would be aging-lfu.
-var GDFSSpec = spec.Spec{
-	Name: "gdfs", Says: "gdsf for KV blocks: among equals the deepest of a prefix first",
-	Blocks: true,
-	Params: []policy.Param{spec.ValueParam},
-	New: func(a spec.Args) policy.Evictor {
-		g := newGDSF(a.Value())
-		g.byOffset()
-		return g
-	},
+	New:    func(a spec.Args) policy.Evictor { return NewGDSF(a.Value()) },
 }
 
 // GDSF evicts the entry of least H = L + uses·worth, its insertion the first use; ties go to the least recently used. H is
 // set at each use with the L of that moment, and L is the H of the last victim, so that entries no longer used fall
 // behind. The parameter value chooses worth: 1, tokens, or tokens per byte.
 //
-// Every call is O(log n), Victim O(1). Memory per resident: some 65 bytes, 80 as gdfs.
+// Every call is O(log n), Victim O(1). Memory per resident: some 65 bytes, 80 with ByOffset.
 // Source: Cherkasova, "Improving WWW proxies performance with Greedy-Dual-Size-Frequency caching policy" (HP Labs, 1998).
 type GDSF struct {
 	keyed container.Keyed[policy.ID, gdsfEntry]
 	mode  spec.Value
 	floor float64 // L
-	deep  *depths // of gdfs; else nil
+	deep  *depths // of ByOffset; else nil
 }
 
-// depths are what gdfs orders equals by, by slot.
+// depths are what ByOffset orders equals by, by slot.
 type depths struct {
 	offset []int32
 	last   []uint64 // which use of all was the last
@@ -67,10 +44,11 @@ var (
 	_ policy.Replacer = (*GDSF)(nil)
 )
 
-func newGDSF(mode spec.Value) *GDSF { return &GDSF{mode: mode} }
+// NewGDSF returns an empty GDSF with an objective.
+func NewGDSF(mode spec.Value) *GDSF { return &GDSF{mode: mode} }
 
-// byOffset makes ties go to the larger Item.Offset, then to the least recently used.
-func (g *GDSF) byOffset() {
+// ByOffset makes ties go to the larger Item.Offset, then to the least recently used.
+func (g *GDSF) ByOffset() {
 	g.deep = &depths{}
 	g.keyed.Heap.Heap.Ties = func(x, y uint32) bool { return g.deep.last[x] < g.deep.last[y] }
 }
@@ -83,7 +61,7 @@ func (g *GDSF) Insert(it policy.Item, _ policy.Tick) {
 	g.link()
 	g.keyed.Stage(it.ID, gdsfEntry{worth: float32(g.mode.Of(it))})
 	if slot, _ := g.keyed.Slots.Find(it.ID); g.deep != nil {
-		g.deep.set(slot, bound.Int32(it.Offset))
+		g.deep.set(slot, container.Int32(it.Offset))
 	}
 }
 
@@ -138,7 +116,7 @@ func (g *GDSF) Unpin(id policy.ID, _ policy.Tick) {
 
 // use counts a use.
 func (g *GDSF) use(slot uint32) {
-	bound.Increment(&g.keyed.Slots.At(slot).uses)
+	container.Increment(&g.keyed.Slots.At(slot).uses)
 	g.rank(slot)
 }
 

@@ -3,7 +3,6 @@ package classic
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/bound"
 	"reprise/policy/spec"
 )
 
@@ -75,7 +74,7 @@ func (l *LFU) link() {
 }
 
 func (l *LFU) use(slot uint32) {
-	bound.Increment(l.keyed.Slots.At(slot))
+	container.Increment(l.keyed.Slots.At(slot))
 	l.rank(slot)
 }
 

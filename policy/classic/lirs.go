@@ -13,7 +13,7 @@ var LIRSSpec = spec.Spec{
 		{Name: "hir", Says: "entries for what returns late or not at all, at least 1", Default: "0.01C", Max: 1e12},
 		{Name: "stack", Says: "most entries in the stack, ghosts among them", Default: "2C", Max: 1e12},
 	},
-	New: func(a spec.Args) policy.Evictor { return newLIRS(capacityOf(a), a.Whole("hir"), a.Whole("stack")) },
+	New: func(a spec.Args) policy.Evictor { return newLIRS(spec.CapacityOf(a), a.Whole("hir"), a.Whole("stack")) },
 }
 
 // LIRS divides the entries by their inter-reference recency, how many others were used between their last two uses. The
@@ -35,7 +35,7 @@ type LIRS struct {
 	gone               container.Slots[policy.ID, uint32] // where in the stack the ghost of a key is
 	oldest             container.Queue                    // of gone
 	lirs               int
-	size               capacity
+	size               spec.Capacity
 	hirRoom, stackRoom int // entries at the given capacity
 	staged             lirsStaged
 }
@@ -62,7 +62,7 @@ type lirsStaged struct {
 
 var _ policy.Evictor = (*LIRS)(nil)
 
-func newLIRS(size capacity, hir, stack int) *LIRS {
+func newLIRS(size spec.Capacity, hir, stack int) *LIRS {
 	return &LIRS{size: size, hirRoom: hir, stackRoom: stack}
 }
 
@@ -129,7 +129,7 @@ func (l *LIRS) Remove(id policy.ID, why policy.Reason) {
 		l.prune()
 	}
 	if why == policy.Evicted {
-		l.size.evicted(l.len())
+		l.size.Evicted(l.len())
 	}
 }
 
@@ -173,7 +173,7 @@ func (l *LIRS) link() {
 // push puts id on top of the stack and drops the oldest ghosts beyond the limit.
 func (l *LIRS) push(id policy.ID, e lirs) {
 	l.stack.PushHead(&l.order, l.stack.Add(id, e))
-	for l.order.Len > l.size.of(l.stackRoom) && l.oldest.Len > 0 {
+	for l.order.Len > l.size.Of(l.stackRoom) && l.oldest.Len > 0 {
 		l.forget(l.oldest.Tail)
 	}
 }
@@ -246,4 +246,4 @@ func (l *LIRS) forget(at uint32) {
 }
 
 // lirRoom is the most LIR.
-func (l *LIRS) lirRoom() int { return max(0, l.size.n-max(1, l.size.of(l.hirRoom))) }
+func (l *LIRS) lirRoom() int { return max(0, l.size.N-max(1, l.size.Of(l.hirRoom))) }

@@ -1,128 +1,19 @@
 package classic
 
 import (
-	"encoding/csv"
-	"fmt"
-	"math"
-	"os"
-	"path/filepath"
-	"strconv"
 	"testing"
 
-	"reprise/internal/dataset"
 	"reprise/internal/policytest"
-	"reprise/policy"
 )
 
-// oracleNames maps the algorithms of testdata/oracle/results.csv to what they are called here; those that are not in it
-// are not built. The misses there come from an independent implementation of each definition (libCacheSim, or a model of
-// the published text), over unit sizes from a cold start. Random has its own test: libCacheSim's is not uniform.
-var oracleNames = map[string]string{
-	"FIFO": "fifo", "LRU": "lru", "CLOCK": "clock", "SIEVE": "sieve", "2Q": "2q", "ARC": "arc", "LFU": "lfu", "GDSF": "gdsf",
-	"LHD": "lhd:form=stock", "LeCaR": "lecar", "Cacheus": "cacheus", "LIRS-canonical": "lirs",
-	"S3-FIFO":     "s3fifo",
-	"AgingLFU-w1": "aging-lfu:w=1", "AgingLFU-w10": "aging-lfu:w=10", "AgingLFU-w100": "aging-lfu:w=100",
-	"AgingLFU-w1000": "aging-lfu:w=1000",
-	"TTL-fixed-T1C":  "ttl:ttl=1C", "TTL-fixed-T2C": "ttl:ttl=2C",
-	"TTL-sliding-T1C": "ttl-sliding:ttl=1C", "TTL-sliding-T2C": "ttl-sliding:ttl=2C",
-	"W-TinyLFU": "w-tinylfu-libcachesim", "W-TinyLFU-exactcount": "w-tinylfu-libcachesim:counts=exact",
-}
+// oracle is the folder of the known answers.
+const oracle = "../testdata/oracle"
 
-// TestOracle holds the policies to the known answers: exact rows to the digit, seeded ones within 0.4 % or 5 standard
-// deviations, the ones that hang on float rounding within 0.1 %.
 func TestOracle(t *testing.T) {
-	for _, row := range oracleRows(t) {
-		name, ok := oracleNames[row.algorithm]
-		if !ok {
-			continue
-		}
-		t.Run(fmt.Sprintf("%s/%s/%d", row.trace, row.algorithm, row.capacity), func(t *testing.T) {
-			band := map[string]float64{"exact": 0, "seeded": 0.004, "float": 0.001}[row.kind] * float64(row.misses)
-			got := row.play(t, name, 1)
-			if math.Abs(got-float64(row.misses)) <= band {
-				return
-			}
-			if row.kind == "seeded" {
-				got, band = row.spread(t, name)
-				if math.Abs(got-float64(row.misses)) <= band {
-					return
-				}
-			}
-			t.Errorf("%s: %.0f misses, want %d ± %.0f", name, got, row.misses, band)
-		})
-	}
-}
-
-func (row oracleRow) play(t *testing.T, name string, seed uint64) float64 {
-	t.Helper()
-	e, err := specs.New(name, policy.Options{Capacity: row.capacity, Seed: seed})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return float64(policytest.CountMisses(e, row.capacity, oracleTrace(t, row.trace)))
-}
-
-// spread is the mean over 20 seeds and 5 standard deviations of one run: what is published is one run too. Measured, in %
-// of the misses at the four rows of zipf075 and tiny: LHD 0.07, 0.10, 1.7, 1.6; Cacheus 0.21, 0.41, 1.5, 0.9; LeCaR 0.04,
-// 0.02, 0.40, 0.55. With a trace of 2,000 requests, differences within 0.4 % may come from seeds.
-func (row oracleRow) spread(t *testing.T, name string) (mean, band float64) {
-	t.Helper()
-	const seeds = 20
-	var runs [seeds]float64
-	for i := range runs {
-		runs[i] = row.play(t, name, uint64(i+1))
-		mean += runs[i] / seeds
-	}
-	squares := 0.0
-	for _, run := range runs {
-		squares += (run - mean) * (run - mean)
-	}
-	return mean, 5 * math.Sqrt(squares/(seeds-1))
-}
-
-type oracleRow struct {
-	trace, algorithm, kind string
-	capacity, misses       int
-}
-
-func oracleRows(t *testing.T) (rows []oracleRow) {
-	t.Helper()
-	f, err := os.Open(filepath.Join("..", "testdata", "oracle", "results.csv"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	records, err := csv.NewReader(f).ReadAll()
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, r := range records[1:] {
-		row := oracleRow{trace: r[0], algorithm: r[1], kind: r[7]}
-		row.capacity, _ = strconv.Atoi(r[2])
-		row.misses, _ = strconv.Atoi(r[4])
-		rows = append(rows, row)
-	}
-	return rows
-}
-
-var oracleTraces = map[string][]uint64{}
-
-func oracleTrace(t *testing.T, name string) []uint64 {
-	t.Helper()
-	if trace := oracleTraces[name]; trace != nil {
-		return trace
-	}
-	var trace []uint64
-	for line, err := range dataset.Lines(filepath.Join("..", "testdata", "oracle", name+".txt.gz")) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		id, err := strconv.ParseUint(string(line), 10, 64)
-		if err != nil {
-			t.Fatal(err)
-		}
-		trace = append(trace, id+1) // 0 is no identity
-	}
-	oracleTraces[name] = trace
-	return trace
+	policytest.CheckOracle(t, specs.New, oracle, map[string]string{
+		"FIFO": "fifo", "LRU": "lru", "SIEVE": "sieve", "LFU": "lfu", "GDSF": "gdsf", "LIRS-canonical": "lirs", "S3-FIFO": "s3fifo",
+		"AgingLFU-w1": "aging-lfu:w=1", "AgingLFU-w10": "aging-lfu:w=10", "AgingLFU-w100": "aging-lfu:w=100", "AgingLFU-w1000": "aging-lfu:w=1000",
+		"TTL-fixed-T1C": "ttl:ttl=1C", "TTL-fixed-T2C": "ttl:ttl=2C",
+		"W-TinyLFU": "w-tinylfu-libcachesim", "W-TinyLFU-exactcount": "w-tinylfu-libcachesim:counts=exact",
+	})
 }

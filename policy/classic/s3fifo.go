@@ -15,7 +15,7 @@ var S3FIFOSpec = spec.Spec{
 		{Name: "threshold", Says: "hits in the small queue that earn a place in main", Default: "2", Min: 1, Max: 255},
 	},
 	New: func(a spec.Args) policy.Evictor {
-		return newS3FIFO(capacityOf(a), a.Whole("small"), a.Whole("ghost"), a.Whole("threshold"))
+		return newS3FIFO(spec.CapacityOf(a), a.Whole("small"), a.Whole("ghost"), a.Whole("threshold"))
 	},
 }
 
@@ -35,7 +35,7 @@ type S3FIFO struct {
 	small     container.Queue
 	main      container.Queue
 	ghosts    container.Ghosts
-	size      capacity
+	size      spec.Capacity
 	share     int // entries in the small queue at the given capacity
 	room      int // ghosts then
 	threshold uint8
@@ -54,7 +54,7 @@ const turns = 3
 
 var _ policy.Evictor = (*S3FIFO)(nil)
 
-func newS3FIFO(size capacity, small, ghost, threshold int) *S3FIFO {
+func newS3FIFO(size spec.Capacity, small, ghost, threshold int) *S3FIFO {
 	return &S3FIFO{size: size, share: small, room: ghost, threshold: uint8(threshold), ghosts: container.NewGhosts(ghost)}
 }
 
@@ -82,7 +82,7 @@ func (s *S3FIFO) Hit(id policy.ID, _ policy.Tick) {
 
 // Victim moves useful entries on, from small to main and from main to its other end, and is the first one that is not.
 func (s *S3FIFO) Victim() (policy.ID, bool) {
-	share := max(1, s.size.of(s.share))
+	share := max(1, s.size.Of(s.share))
 	for s.chosen == 0 && s.small.Len+s.main.Len > 0 {
 		if s.small.Len == 0 || s.small.Len < share && s.main.Len > 0 {
 			s.chosen = s.fromMain()
@@ -121,8 +121,8 @@ func (s *S3FIFO) Remove(id policy.ID, why policy.Reason) {
 	}
 	s.slots.Free(slot)
 	s.chosen = 0
-	if why == policy.Evicted && s.size.evicted(s.slots.Len()) {
-		s.ghosts.Room = s.size.of(s.room)
+	if why == policy.Evicted && s.size.Evicted(s.slots.Len()) {
+		s.ghosts.Room = s.size.Of(s.room)
 	}
 }
 

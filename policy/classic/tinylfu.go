@@ -31,7 +31,7 @@ func makeTinyLFU(a spec.Args) policy.Evictor {
 	} else {
 		counts = newSketch(a.Capacity, a.Whole("age"))
 	}
-	l := newTinyLFU(capacityOf(a), a.Whole("window"), counts, a.Seed)
+	l := newTinyLFU(spec.CapacityOf(a), a.Whole("window"), counts, a.Seed)
 	l.climbs = a.Choice("climb") == "on"
 	return l
 }
@@ -74,7 +74,7 @@ type TinyLFU struct {
 	queues [3]container.Queue // by segment
 	freq   frequency
 	rand   *rand.Rand
-	size   capacity
+	size   spec.Capacity
 	room   int // of the window
 	climbs bool
 	climber
@@ -96,11 +96,11 @@ const (
 
 var _ policy.Evictor = (*TinyLFU)(nil)
 
-func newTinyLFU(size capacity, window int, f frequency, seed uint64) *TinyLFU {
+func newTinyLFU(size spec.Capacity, window int, f frequency, seed uint64) *TinyLFU {
 	window = max(1, window)
 	return &TinyLFU{
 		size: size, room: window, freq: f, rand: rand.New(rand.NewPCG(seed, 0x71F0)),
-		climber: climber{share: float64(window) / float64(size.n), step: -climbStep},
+		climber: climber{share: float64(window) / float64(size.N), step: -climbStep},
 	}
 }
 
@@ -128,7 +128,7 @@ func (l *TinyLFU) Hit(id policy.ID, _ policy.Tick) {
 		to = protected
 	}
 	l.move(slot, to)
-	if main := max(0, l.size.n-l.room); l.queues[protected].Len > main*4/5 {
+	if main := max(0, l.size.N-l.room); l.queues[protected].Len > main*4/5 {
 		l.move(l.queues[protected].Tail, probation)
 	}
 }
@@ -151,7 +151,7 @@ func (l *TinyLFU) Remove(id policy.ID, why policy.Reason) {
 	l.slots.Free(slot)
 	l.chosen = 0
 	if why == policy.Evicted {
-		l.size.evicted(l.slots.Len())
+		l.size.Evicted(l.slots.Len())
 	}
 }
 
@@ -160,7 +160,7 @@ func (l *TinyLFU) request(key uint64, hit bool) {
 	l.chosen = 0
 	l.freq.add(key)
 	if l.climbs {
-		l.climber.request(hit, l.size.n)
+		l.climber.request(hit, l.size.N)
 	}
 }
 
@@ -195,7 +195,7 @@ func (l *TinyLFU) admits(candidate, victim uint32) bool {
 
 // shift moves the window's room by one towards what the climb wants, and entries between window and main accordingly.
 func (l *TinyLFU) shift() {
-	want := min(max(1, int(math.Round(l.share*float64(l.size.n)))), l.size.n)
+	want := min(max(1, int(math.Round(l.share*float64(l.size.N)))), l.size.N)
 	switch {
 	case l.room < want:
 		l.room++

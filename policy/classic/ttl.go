@@ -9,11 +9,9 @@ import (
 // TTLSpec describes ttl and its parameters.
 var TTLSpec = spec.Spec{
 	Name: "ttl", Says: "each entry expires a fixed time after its insertion; overflow as FIFO",
-	Params: []policy.Param{ttlParam},
+	Params: []policy.Param{{Name: "ttl", Says: "requests that an entry lives", Default: "2C", Min: 1, Max: 1e15}},
 	New:    func(a spec.Args) policy.Evictor { return &TTL{life: int64(a.Num("ttl"))} },
 }
-
-var ttlParam = policy.Param{Name: "ttl", Says: "requests that an entry lives", Default: "2C", Min: 1, Max: 1e15}
 
 // TTL gives every entry a life of ttl requests, from its insertion on: the ttl-th after it no longer gets an answer, and
 // its caller then removes the entry. Overflow evicts the oldest, and expired ones are the oldest of all. A figure of a TTL
@@ -65,28 +63,4 @@ func (l *TTL) Remove(id policy.ID, _ policy.Reason) {
 func (l *TTL) Expired(id policy.ID, at policy.Tick) bool {
 	slot, ok := l.slots.Find(id)
 	return ok && at.Seq-l.slots.Cells[slot].Val >= l.life
-}
-
-// TTLSlidingSpec describes ttl-sliding and its parameters.
-var TTLSlidingSpec = spec.Spec{
-	Name: "ttl-sliding", Says: "each entry expires a fixed time after its last use; overflow as LRU",
-	Params: []policy.Param{ttlParam},
-	New:    func(a spec.Args) policy.Evictor { return &TTLSliding{TTL{life: int64(a.Num("ttl"))}} },
-}
-
-// TTLSliding is TTL with lives that begin again at each use. Overflow evicts the least recently used, and where ttl is
-// longer than most entries stay it is LRU.
-type TTLSliding struct{ TTL }
-
-var (
-	_ policy.Evictor = (*TTLSliding)(nil)
-	_ policy.Expirer = (*TTLSliding)(nil)
-)
-
-// Hit begins the life of id again.
-func (l *TTLSliding) Hit(id policy.ID, at policy.Tick) {
-	if slot, ok := l.slots.Find(id); ok {
-		l.slots.Cells[slot].Val = at.Seq
-		l.slots.ToHead(&l.queue, slot)
-	}
 }

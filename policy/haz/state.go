@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"math"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/bound"
 	"reprise/policy/internal/snapshot"
 )
 
@@ -57,8 +57,8 @@ func (h *Policy) ImportEntry(s policy.EntryState) {
 	}
 	h.advance(s.Last)
 	x := &h.rows[e]
-	x.set(featureFreq, uint8(bound.Within(1, s.Freq, 12)))
-	x.crf = float32(bound.Within(1, s.Freq, 1<<24))
+	x.set(featureFreq, uint8(container.Within(1, s.Freq, 12)))
+	x.crf = float32(container.Within(1, s.Freq, 1<<24))
 	x.last = uint32(max(s.Last, h.clock.now-math.MaxUint32))
 	h.victim = 0
 }

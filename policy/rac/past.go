@@ -3,7 +3,6 @@ package rac
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/bound"
 )
 
 // past is the state of entries that have expired, by Item.Identity: as many as there were residents at one time.
@@ -43,7 +42,7 @@ func (r *Policy) revive(e uint32, it policy.Item) (parent policy.ID) {
 	}
 	x := &r.all[e]
 	x.freq, x.dep = was.freq, was.dep
-	bound.Increment(&x.freq)
+	container.Increment(&x.freq)
 	if _, ok := r.ids.Find(was.parent); ok {
 		return was.parent
 	}

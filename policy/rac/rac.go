@@ -3,7 +3,6 @@ package rac
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/bound"
 )
 
 // Policy is relation-aware caching (paper 002 §3): the victim is the entry with the least TP·TSI, where TP is the prevalence
@@ -86,7 +85,7 @@ func (r *Policy) Hit(id policy.ID, at policy.Tick) {
 		return
 	}
 	x := &r.all[e]
-	bound.Increment(&x.freq)
+	container.Increment(&x.freq)
 	x.last = at.Seq
 	r.topics.advance(at.Seq)
 	r.topics.credit(x.topic, at.Seq)

@@ -23,7 +23,8 @@ var (
 	}
 )
 
-func optionsOf(a spec.Args) Options {
+// OptionsOf returns the options that the parameters of Spec give.
+func OptionsOf(a spec.Args) Options {
 	return Options{
 		Alpha: a.Num("alpha"), Lambda: a.Num("lambda"), DepCap: a.Num("dep-cap"), Ghosts: a.Whole("ghosts"),
 		Protect: a.Choice("admission") == "protect", worth: a.Value(),
@@ -33,7 +34,7 @@ func optionsOf(a spec.Args) Options {
 // Spec describes rac and its parameters.
 var Spec = spec.Spec{
 	Name: "rac", Relational: true, Says: "relation-aware: least topical prevalence times structural importance, tuned", Params: params,
-	New: func(a spec.Args) policy.Evictor { return New(optionsOf(a)) },
+	New: func(a spec.Args) policy.Evictor { return New(OptionsOf(a)) },
 }
 
 // PaperSpec describes rac-paper and its parameters.
@@ -46,26 +47,6 @@ var PaperSpec = spec.Spec{
 	New: func(a spec.Args) policy.Evictor {
 		o := Paper()
 		o.Alpha, o.Lambda = a.Num("alpha"), a.Num("lambda")
-		return New(o)
-	},
-}
-
-// NoTPSpec describes rac-no-tp and its parameters.
-var NoTPSpec = spec.Spec{
-	Name: "rac-no-tp", Relational: true, Says: "rac without prevalence: least structural importance", Params: params,
-	New: func(a spec.Args) policy.Evictor {
-		o := optionsOf(a)
-		o.NoTP = true
-		return New(o)
-	},
-}
-
-// NoTSISpec describes rac-no-tsi and its parameters.
-var NoTSISpec = spec.Spec{
-	Name: "rac-no-tsi", Relational: true, Says: "rac without importance: the least recent of the least prevalent topic", Params: params,
-	New: func(a spec.Args) policy.Evictor {
-		o := optionsOf(a)
-		o.NoTSI = true
 		return New(o)
 	},
 }

@@ -30,14 +30,6 @@ func TestParametersReachThePolicy(t *testing.T) {
 	if got := get("rac"+text, policy.Options{Capacity: 100}); got != every {
 		t.Errorf("rac with every parameter: %+v", got)
 	}
-	every.NoTP = true
-	if got := get("rac-no-tp"+text, policy.Options{Capacity: 100}); got != every {
-		t.Errorf("rac-no-tp with every parameter: %+v", got)
-	}
-	every.NoTP, every.NoTSI = false, true
-	if got := get("rac-no-tsi"+text, policy.Options{Capacity: 100}); got != every {
-		t.Errorf("rac-no-tsi with every parameter: %+v", got)
-	}
 	literal := Options{Alpha: 0.5, Lambda: 2, YoungParents: true}
 	if got := get("rac-paper:alpha=0.5,lambda=2", o); got != literal {
 		t.Errorf("rac-paper with parameters: %+v", got)

@@ -3,4 +3,4 @@ package rac
 import "reprise/policy/spec"
 
 // specs are the policies of this package by name.
-var specs = spec.Set{&Spec, &PaperSpec, &NoTPSpec, &NoTSISpec}
+var specs = spec.Set{&Spec, &PaperSpec}

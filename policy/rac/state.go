@@ -3,8 +3,8 @@ package rac
 import (
 	"math"
 
+	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/bound"
 )
 
 // ExportEntry is the state of id; Parent is 0 unless it is resident.
@@ -30,7 +30,7 @@ func (r *Policy) ImportEntry(s policy.EntryState) {
 	}
 	x := &r.all[e]
 	x.parent, x.born, x.last = s.Parent, s.Born, s.Last
-	x.freq, x.dep = uint32(bound.Within(1, s.Freq, math.MaxUint32)), bound.Within(0, s.Dep, 1<<53)
+	x.freq, x.dep = uint32(container.Within(1, s.Freq, math.MaxUint32)), container.Within(0, s.Dep, 1<<53)
 	r.rerank(e)
 }
 

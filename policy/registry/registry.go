@@ -1,31 +1,30 @@
-// Package registry has every policy by its name.
+// Package registry has the policies that serve, by their names.
 //
 // A new policy is a file in the package of its family (policy/classic if it has none), with its spec, type, constructor,
 // Insert, Hit, Victim, Remove and helpers in that order, and a line in the list here. With that the conformance tests run it,
-// and so do the replay and the proxy.
+// and so does the proxy. Policies that are only compared with these in replays are in cmd/reprise-lab/policies.
 package registry
 
 import (
-	"strings"
+	"slices"
 
 	"reprise/policy"
 	"reprise/policy/classic"
 	"reprise/policy/haz"
-	"reprise/policy/kv"
 	"reprise/policy/panel"
 	"reprise/policy/rac"
 	"reprise/policy/spec"
 )
 
-// policies is every policy, in the order in which they are listed.
+// policies lists the policies that serve, the simple ones first.
 var policies = spec.Set{
-	&classic.FIFOSpec, &classic.LRUSpec, &classic.LFUSpec, &classic.ClockSpec, &classic.RandomSpec, &classic.TTLSpec, &classic.TTLSlidingSpec,
-	&classic.SieveSpec, &classic.TwoQSpec, &classic.ARCSpec, &classic.S3FIFOSpec, &classic.TinyLFUSpec, &classic.LIRSSpec,
-	&classic.LHDSpec, &classic.LeCaRSpec, &classic.CacheusSpec,
-	&classic.GDSFSpec, &classic.GDFSSpec, &classic.LFUDASpec, &classic.AgingLFUSpec,
-	&kv.WASpec, &kv.WAPlusSpec, &kv.LPCSpec, &kv.HybridSpec,
-	&rac.Spec, &rac.PaperSpec, &rac.NoTPSpec, &rac.NoTSISpec,
-	&haz.Spec, &panel.Spec,
+	&classic.FIFOSpec, &classic.LRUSpec, &classic.LFUSpec, &classic.TTLSpec, &classic.SieveSpec, &classic.S3FIFOSpec, &classic.TinyLFUSpec,
+	&classic.LIRSSpec, &classic.GDSFSpec, &classic.AgingLFUSpec, &rac.Spec, &rac.PaperSpec, &haz.Spec, &panel.Spec,
+}
+
+// replayed lists the names of policies that only replays have, in the laboratory.
+var replayed = []string{
+	"clock", "random", "ttl-sliding", "2q", "arc", "lhd", "lecar", "cacheus", "gdfs", "lfu-da", "wa", "wa+", "lpc", "lpc-wa", "rac-no-tp", "rac-no-tsi",
 }
 
 // New makes an empty evictor of a name that may be followed by parameters: "lru", "rac:alpha=0.1/C,lambda=2".
@@ -40,38 +39,8 @@ func CheckWith(name string, o policy.Options) error {
 	return err
 }
 
-// Parameters are all parameters of a name under these options, its own and the defaults, as key=value between commas; what is given in
-// capacities is a number there. "" where New would fail, or the policy has none.
-func Parameters(name string, o policy.Options) string {
-	s, args, err := policies.Read(name, o)
-	if err != nil {
-		return ""
-	}
-	return s.Text(args)
-}
-
-// CountsTokens reports whether a name under these options is judged by the tokens that its hits save, and not by their number: by its
-// parameter value; or else, as by value=auto, under a limit in bytes. False where New would fail.
-func CountsTokens(name string, o policy.Options) bool {
-	_, args, err := policies.Read(name, o)
-	return err == nil && args.Value().CountsTokens()
-}
-
-// Relational reports whether a policy of that name, with or without parameters, goes by topics and dependencies. All others
-// are baselines.
-func Relational(name string) bool {
-	name, _, _ = strings.Cut(name, ":")
-	s, err := policies.Find(name)
-	return err == nil && s.Relational
-}
-
-// ForBlocks reports whether a policy of that name, with or without parameters, needs what only KV blocks have. Over entries without it wa
-// is lru, wa+, lpc and lpc-wa nearly so, and gdfs is gdsf.
-func ForBlocks(name string) bool {
-	name, _, _ = strings.Cut(name, ":")
-	s, err := policies.Find(name)
-	return err == nil && s.Blocks
-}
+// Replayed reports whether only replays have a policy of that name.
+func Replayed(name string) bool { return slices.Contains(replayed, name) }
 
 // Names are the names that New accepts, the simple policies first.
 func Names() []string { return policies.Names() }

@@ -125,15 +125,15 @@ func CommandLine(command string, fs *flag.FlagSet, values func(*flag.Flag) []str
 		for _, value := range values(f) {
 			words = append(words, "--"+f.Name)
 			if b, ok := f.Value.(interface{ IsBoolFlag() bool }); !ok || !b.IsBoolFlag() {
-				words = append(words, quote(value))
+				words = append(words, Quote(value))
 			}
 		}
 	})
 	return strings.Join(words, " ")
 }
 
-// quote quotes a word for a shell if it needs that.
-func quote(word string) string {
+// Quote quotes a word for a shell if it needs that.
+func Quote(word string) string {
 	if word == "" || strings.ContainsAny(word, " \t\n'\"$&|;<>()*?\\`!#~{}[]") {
 		return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 	}

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -219,6 +221,34 @@ func TestScaledPolicies(t *testing.T) {
 // BenchmarkPass prints the cost of a request, and the bytes of the rows.
 //
 //	go test ./proxy/whatif -run '^$' -bench Pass
+//
+// TestReplay compares the replay of LRU with a list, which entries leave at its end.
+func TestReplay(t *testing.T) {
+	rng := rand.New(rand.NewPCG(1, 2))
+	rows := make([]row, 5000)
+	for i := range rows {
+		rows[i] = row{who: uint32(min(rng.IntN(60), rng.IntN(60))) + 1, size: 10, at: uint32(i)}
+	}
+	const warm, capacity = 1000, 20
+	var list []uint32
+	want := int64(0)
+	for i, r := range rows {
+		at := slices.Index(list, r.who)
+		if at >= 0 {
+			list = slices.Delete(list, at, at+1)
+		} else if i >= warm {
+			want++
+		}
+		list = append([]uint32{r.who}, list[:min(len(list), capacity-1)]...)
+	}
+	for _, limit := range []policy.Limit{{Entries: capacity}, {Bytes: 10 * capacity}} {
+		got, err := replay(t.Context(), rows, warm, "lru", limit, func(context.Context) {})
+		if err != nil || got != want || want == 0 {
+			t.Errorf("%+v: %d misses, %v; want %d", limit, got, err, want)
+		}
+	}
+}
+
 func BenchmarkPass(b *testing.B) {
 	for _, c := range []struct {
 		name     string
@@ -251,4 +281,36 @@ func BenchmarkHalve(b *testing.B) {
 		}
 		w.mu.Unlock()
 	}
+}
+
+// computed is the curves of a window.
+func computed(t *testing.T, w *Window, of Cache) *Curves {
+	t.Helper()
+	one := study{Cache: of, sample: w.sample(), pause: func(context.Context) {}, progress: func(int, int) {}}
+	c, err := one.compute(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// BenchmarkStudy prints the processor time of the curves over full rows, and what that allocates, at the default capacity.
+//
+//	go test ./proxy/observe/whatif -run '^$' -bench Study -benchtime 1x
+func BenchmarkStudy(b *testing.B) {
+	w := New(Options{Capacity: policy.Limit{Entries: 100_000}, Empty: true})
+	rng := rand.New(rand.NewPCG(1, 1))
+	zipf := rand.NewZipf(rng, 1.1, 50, 1<<20)
+	for i := range 3_000_000 {
+		who := zipf.Uint64() + 1
+		w.Pass(&cache.Passed{Who: who, Topic: policy.TopicID(who%5000 + 1), Size: 3000, Tokens: 300, At: policy.Tick{Seq: int64(i + 1), At: float64(i) / 100}, Hit: i%2 == 0})
+	}
+	b.ReportAllocs()
+	for b.Loop() {
+		one := study{Cache: Cache{"rac+", policy.Limit{Entries: 100_000}}, sample: w.sample(), pause: func(context.Context) {}, progress: func(int, int) {}}
+		if _, err := one.compute(b.Context()); err != nil {
+			b.Fatal(err)
+		}
+	}
+	b.ReportMetric(float64(w.requests()), "rows")
 }

@@ -1,7 +1,7 @@
 // Package worth estimates what each prefix is worth to the cache of an engine. The response cache hides traffic from the engine: of the
 // requests of a prefix that arrive at a rate λ, of which a share h is answered here, the engine sees λ(1−h) only, and prefixes go cold
 // there because the proxy works. That residual rate decides which retention pays; prefixes are ranked by the probability that they return
-// to the engine within a life, with the models of policy/kv: that of wa, by the category of their last request (papers/001 §4.2), and that of
+// to the engine within a life, with the models of KV policies: that of wa, by the category of their last request (papers/001 §4.2), and that of
 // lpc-wa where the continuation of the conversation is predicted (papers/004 §3.4).
 package worth
 

@@ -4,7 +4,7 @@ import (
 	"sort"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks/profile"
+	"reprise/cmd/reprise-lab/sim/blocks/profile"
 )
 
 // published are figures of section 3 of the paper for its trace A, of chats, and B, of calls by programs; empty: none.

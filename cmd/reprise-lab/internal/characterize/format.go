@@ -9,7 +9,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks/profile"
+	"reprise/cmd/reprise-lab/sim/blocks/profile"
 )
 
 func thousands[N int | int64](n N) string { return cli.Thousands(int64(n)) }

@@ -5,7 +5,7 @@ import (
 	"math"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks/profile"
+	"reprise/cmd/reprise-lab/sim/blocks/profile"
 )
 
 // hits is figures 4 and 5.

@@ -5,8 +5,8 @@ import (
 	"fmt"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks"
-	"reprise/policy/sim/blocks/profile"
+	"reprise/cmd/reprise-lab/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks/profile"
 )
 
 // Page is the report of the profiles, with capacities for a model whose KV cache has so many bytes a token. command makes it again.

@@ -10,8 +10,8 @@ import (
 	"testing"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks"
-	"reprise/policy/sim/blocks/profile"
+	"reprise/cmd/reprise-lab/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks/profile"
 )
 
 var update = flag.Bool("update", false, "write the golden files")

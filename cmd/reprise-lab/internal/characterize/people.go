@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks/profile"
+	"reprise/cmd/reprise-lab/sim/blocks/profile"
 )
 
 // people is figures 6 to 11, and the skew of blocks.

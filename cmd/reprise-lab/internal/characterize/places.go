@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks/profile"
+	"reprise/cmd/reprise-lab/sim/blocks/profile"
 )
 
 // places is figures 16 to 18.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks/profile"
+	"reprise/cmd/reprise-lab/sim/blocks/profile"
 )
 
 const (

@@ -1,15 +1,15 @@
 package fleet
 
 import (
-	"reprise/internal/blockcache"
+	"reprise/cmd/reprise-lab/sim/blocks"
 	"reprise/policy"
 	"reprise/policy/classic"
 )
 
-// pool is the KV blocks of one engine: a blockcache.Cache under vLLM's rule, whose blocks have hashes as names. A block gets its content only when
+// pool is the KV blocks of one engine: a blocks.Cache under vLLM's rule, whose blocks have hashes as names. A block gets its content only when
 // the step that computes it begins, so that a request cannot use what another has only reserved.
 type pool struct {
-	*blockcache.Named[uint64]
+	*blocks.Named[uint64]
 	blocks  int
 	made    uint64      // hashes of blocks of unknown content so far
 	unknown int         // resident blocks of unknown content
@@ -27,7 +27,7 @@ type lease struct {
 }
 
 func newPool(n int) *pool {
-	p := &pool{Named: blockcache.NewNamed[uint64](n, classic.NewLRU()), blocks: n}
+	p := &pool{Named: blocks.NewNamed[uint64](n, classic.NewLRU()), blocks: n}
 	p.Dropped = p.dropped
 	return p
 }

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	"reprise/policy/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks"
 )
 
 // edge is the part of the requests, at the beginning and at the end of a play, that is not counted: a tenth.

@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 	"slices"
 
-	"reprise/policy/sim/blocks/files"
+	"reprise/cmd/reprise-lab/sim/blocks/files"
 )
 
 // Formats describes the files that Open reads, for help texts and errors.

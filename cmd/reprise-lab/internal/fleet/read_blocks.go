@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"reprise/policy/sim/blocks/files"
+	"reprise/cmd/reprise-lab/sim/blocks/files"
 )
 
 // hashed reads requests of which the numbers of the blocks are given.

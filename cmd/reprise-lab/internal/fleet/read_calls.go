@@ -4,8 +4,8 @@ import (
 	"cmp"
 	"slices"
 
+	"reprise/cmd/reprise-lab/sim/blocks/files"
 	"reprise/internal/enginesim"
-	"reprise/policy/sim/blocks/files"
 	"reprise/proxy/upstream/prefix"
 )
 

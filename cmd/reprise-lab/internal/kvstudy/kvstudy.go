@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks"
 )
 
 // Names lists the studies.

@@ -10,7 +10,7 @@ import (
 
 	"reprise/cmd/internal/cli/clitest"
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks"
 )
 
 // tiny is the setup of a study that takes a second. Its clock stands still.

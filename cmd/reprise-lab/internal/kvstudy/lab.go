@@ -9,7 +9,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise-lab/internal/study"
-	"reprise/policy/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks"
 )
 
 // lab plays sweeps and keeps their results.

@@ -7,8 +7,8 @@ import (
 
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/train"
+	"reprise/cmd/reprise-lab/sim/blocks"
 	"reprise/embed"
-	"reprise/policy/sim/blocks"
 )
 
 // predicted is what the study of Learned Prefix Caching measured.

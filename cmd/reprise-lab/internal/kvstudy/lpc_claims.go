@@ -7,7 +7,7 @@ import (
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/study"
 	"reprise/cmd/reprise-lab/internal/train"
-	"reprise/policy/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks"
 )
 
 func (s *predicted) summary() (all []report.Figure) {

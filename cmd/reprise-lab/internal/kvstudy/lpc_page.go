@@ -7,7 +7,7 @@ import (
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/study"
-	"reprise/policy/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks"
 )
 
 // page has the sections of what was complete.

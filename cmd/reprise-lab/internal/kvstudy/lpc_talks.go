@@ -9,9 +9,9 @@ import (
 	"slices"
 
 	"reprise/cmd/reprise-lab/internal/train"
+	"reprise/cmd/reprise-lab/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks/files"
 	"reprise/embed"
-	"reprise/policy/sim/blocks"
-	"reprise/policy/sim/blocks/files"
 )
 
 // corpus is conversations of one source.

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"testing"
 
-	"reprise/policy/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks"
 )
 
 // tree is a conversation of two turns, whose second one has another branch, and one of a single turn.

@@ -5,8 +5,8 @@ import (
 	"strconv"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks"
-	"reprise/policy/sim/blocks/generate"
+	"reprise/cmd/reprise-lab/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks/generate"
 )
 
 // sharers are the policies of the paper on prefix sharing, and Aging LFU with the weight that its source does not have.

@@ -2,8 +2,8 @@ package kvstudy
 
 import (
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks"
-	"reprise/policy/sim/blocks/generate"
+	"reprise/cmd/reprise-lab/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks/generate"
 )
 
 // growers are the policies of the validation run.

@@ -4,7 +4,7 @@ import (
 	"context"
 	"fmt"
 
-	"reprise/policy/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks"
 )
 
 // sizing chooses how fast a server is, so that queues exist: with LRU at a capacity it computes prompts in a share of the time. Then the

@@ -6,8 +6,8 @@ import (
 
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/study"
-	"reprise/policy/sim/blocks"
-	"reprise/policy/sim/blocks/generate"
+	"reprise/cmd/reprise-lab/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks/generate"
 )
 
 // others are the policies that WA is compared with: those of the paper.

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks"
 )
 
 // claims is the page of honest comparison.

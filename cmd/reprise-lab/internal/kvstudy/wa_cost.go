@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 
 	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/cmd/reprise-lab/policies"
 	"reprise/policy"
-	"reprise/policy/registry"
 )
 
 // cost is the time of one eviction.
@@ -46,7 +46,7 @@ var costPolicies = []string{"lru", "gdfs", agingPaper, "lpc", "wa"}
 
 func (l *lab) cost(name string) (nanos float64, err error) {
 	resident, measured := costBlocks/l.factor(), costMeasured/l.factor()
-	e, err := registry.New(name, policy.Options{Capacity: resident, Seed: l.Seeds[0]})
+	e, err := policies.New(name, policy.Options{Capacity: resident, Seed: l.Seeds[0]})
 	if err != nil {
 		return 0, err
 	}

@@ -4,9 +4,9 @@ import (
 	"path/filepath"
 	"strconv"
 
-	"reprise/policy/sim/blocks"
-	"reprise/policy/sim/blocks/files"
-	"reprise/policy/sim/blocks/generate"
+	"reprise/cmd/reprise-lab/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks/files"
+	"reprise/cmd/reprise-lab/sim/blocks/generate"
 )
 
 // workload is a kind of trace.

@@ -7,9 +7,9 @@ import (
 
 	"reprise/cmd/internal/modelfile"
 	"reprise/cmd/reprise-lab/internal/train"
+	"reprise/cmd/reprise-lab/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks/files"
 	"reprise/embed"
-	"reprise/policy/sim/blocks"
-	"reprise/policy/sim/blocks/files"
 )
 
 // OpenModel reads a model that `reprise-lab train lpc` wrote, whose embedder e is. It is for Flags.Model.

@@ -12,13 +12,13 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
-	"reprise/cmd/internal/replay"
+	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/train"
+	"reprise/cmd/reprise-lab/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks/files"
+	"reprise/cmd/reprise-lab/sim/blocks/generate"
 	"reprise/internal/suggest"
 	"reprise/internal/traffic"
-	"reprise/policy/sim/blocks"
-	"reprise/policy/sim/blocks/files"
-	"reprise/policy/sim/blocks/generate"
 )
 
 // generated is the prefix of a generated trace: "generate:NAME:key=value,…".

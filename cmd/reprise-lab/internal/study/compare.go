@@ -5,7 +5,7 @@ import (
 	"math"
 	"slices"
 
-	"reprise/policy/sim"
+	"reprise/cmd/reprise-lab/sim"
 )
 
 // Case is one workload at one capacity, generated from each seed.

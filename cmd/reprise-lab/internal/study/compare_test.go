@@ -6,8 +6,8 @@ import (
 	"slices"
 	"testing"
 
-	"reprise/policy/sim"
-	"reprise/policy/sim/workload"
+	"reprise/cmd/reprise-lab/sim"
+	"reprise/cmd/reprise-lab/sim/workload"
 )
 
 // TestRACPlusIsNearTheBest compares rac+ with the best of all baselines in regimes that each break some policy, with a seed that

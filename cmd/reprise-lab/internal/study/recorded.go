@@ -11,10 +11,10 @@ import (
 	"strings"
 	"sync"
 
-	"reprise/policy/sim"
-	"reprise/policy/sim/blocks/files"
-	"reprise/policy/sim/trace"
-	"reprise/policy/sim/workload"
+	"reprise/cmd/reprise-lab/sim"
+	"reprise/cmd/reprise-lab/sim/blocks/files"
+	"reprise/cmd/reprise-lab/sim/trace"
+	"reprise/cmd/reprise-lab/sim/workload"
 )
 
 const (

@@ -8,8 +8,8 @@ import (
 	"slices"
 	"sync"
 
-	"reprise/policy/sim"
-	"reprise/policy/sim/workload"
+	"reprise/cmd/reprise-lab/sim"
+	"reprise/cmd/reprise-lab/sim/workload"
 )
 
 // Setup has the options of a study.

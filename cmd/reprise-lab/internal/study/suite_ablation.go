@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim"
+	"reprise/cmd/reprise-lab/sim"
 )
 
 // plainForm are the parameters with which rac is the policy of paper 002, and its ablations are those of the paper.

@@ -5,10 +5,10 @@ import (
 	"math"
 	"sync"
 
-	"reprise/cmd/internal/matching"
+	"reprise/cmd/reprise-lab/internal/matching"
 	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/cmd/reprise-lab/sim"
 	"reprise/policy"
-	"reprise/policy/sim"
 	"reprise/topics"
 )
 

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim"
+	"reprise/cmd/reprise-lab/sim"
 )
 
 // Names lists the studies.

@@ -3,8 +3,8 @@ package study
 import (
 	"slices"
 
-	"reprise/policy/sim"
-	"reprise/policy/sim/workload"
+	"reprise/cmd/reprise-lab/sim"
+	"reprise/cmd/reprise-lab/sim/workload"
 )
 
 // meanSize is the mean size of the answers of generated requests, in bytes.

@@ -5,8 +5,8 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/cmd/reprise-lab/sim"
 	"reprise/policy/panel"
-	"reprise/policy/sim"
 )
 
 // classics are the baselines of paper 002 §4.2, in its order.

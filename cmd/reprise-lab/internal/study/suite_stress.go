@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim"
+	"reprise/cmd/reprise-lab/sim"
 )
 
 // sweep is one of the stress axes of paper 002 §4.2 in one reading of how sessions are repeated.

@@ -12,9 +12,9 @@ import (
 	"testing"
 
 	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/cmd/reprise-lab/policies"
+	"reprise/cmd/reprise-lab/sim"
 	"reprise/policy"
-	"reprise/policy/registry"
-	"reprise/policy/sim"
 )
 
 // tiny is the setup of a study that takes a second.
@@ -208,7 +208,7 @@ func TestForms(t *testing.T) {
 
 func TestCounter(t *testing.T) {
 	var members float64
-	e, err := registry.New(literal, policy.Options{Capacity: 10})
+	e, err := policies.New(literal, policy.Options{Capacity: 10})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/sim"
+	"reprise/cmd/reprise-lab/sim"
 )
 
 // traces returns the settings of RQ2: the given traces and texts, or else generated ones.

@@ -6,14 +6,14 @@ import (
 	"strings"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/policy/registry"
+	"reprise/cmd/reprise-lab/policies"
 )
 
 // Baselines returns the policies that the relational ones are compared with: all others of the registry except those for KV blocks, and W-TinyLFU as in the
 // published study, with exact counts and a window of 1 and of 20 %.
 func Baselines() (names []string) {
-	for _, name := range registry.Names() {
-		if !registry.Relational(name) && !registry.ForBlocks(name) {
+	for _, name := range policies.All.Names() {
+		if !policies.Relational(name) && !policies.ForBlocks(name) {
 			names = append(names, name)
 		}
 	}

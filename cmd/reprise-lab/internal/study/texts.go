@@ -6,8 +6,8 @@ import (
 	"math/rand/v2"
 	"sync"
 
-	"reprise/cmd/internal/matching"
-	"reprise/policy/sim"
+	"reprise/cmd/reprise-lab/internal/matching"
+	"reprise/cmd/reprise-lab/sim"
 )
 
 const (

@@ -3,7 +3,7 @@ package study
 import (
 	"fmt"
 
-	"reprise/policy/sim"
+	"reprise/cmd/reprise-lab/sim"
 	"reprise/topics"
 )
 

@@ -11,10 +11,10 @@ import (
 	"path/filepath"
 	"sync"
 
+	"reprise/cmd/reprise-lab/sim"
+	"reprise/cmd/reprise-lab/sim/trace"
 	"reprise/embed"
 	"reprise/internal/traffic"
-	"reprise/policy/sim"
-	"reprise/policy/sim/trace"
 )
 
 // library has the texts of Setup.Data, and the vectors that were needed so far.

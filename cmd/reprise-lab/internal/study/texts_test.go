@@ -15,10 +15,10 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/cmd/internal/matching"
+	"reprise/cmd/reprise-lab/internal/matching"
+	"reprise/cmd/reprise-lab/sim"
+	"reprise/cmd/reprise-lab/sim/trace"
 	"reprise/embed"
-	"reprise/policy/sim"
-	"reprise/policy/sim/trace"
 	"reprise/topics"
 )
 

@@ -5,8 +5,8 @@ import (
 	"math/rand/v2"
 	"sort"
 
-	"reprise/policy/sim"
-	"reprise/policy/sim/trace"
+	"reprise/cmd/reprise-lab/sim"
+	"reprise/cmd/reprise-lab/sim/trace"
 )
 
 const (

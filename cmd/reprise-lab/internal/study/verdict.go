@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/cmd/reprise-lab/policies"
 	"reprise/policy/panel"
-	"reprise/policy/registry"
 )
 
 // clearly is the difference from which a cell counts as won or lost.
@@ -127,10 +127,10 @@ func verdictTable(caption string, all []verdict, roles map[string]string, bytes 
 }
 
 // roles are what the policies under test are, for tables.
-func roles(policies, given []string) map[string]string {
+func roles(names, given []string) map[string]string {
 	of := map[string]string{}
-	for _, p := range policies {
-		if registry.Relational(p) {
+	for _, p := range names {
+		if policies.Relational(p) {
 			of[p] = "relational"
 		}
 	}

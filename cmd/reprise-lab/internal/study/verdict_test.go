@@ -7,10 +7,10 @@ import (
 	"slices"
 	"testing"
 
+	"reprise/cmd/reprise-lab/policies"
+	"reprise/cmd/reprise-lab/sim"
+	"reprise/cmd/reprise-lab/sim/workload"
 	"reprise/policy/panel"
-	"reprise/policy/registry"
-	"reprise/policy/sim"
-	"reprise/policy/sim/workload"
 )
 
 // TestVerdict: each figure is against the set that its name says.
@@ -60,7 +60,7 @@ func TestFixedRows(t *testing.T) {
 
 // TestDrawing: the list of the policies that draw random numbers is right: with another seed they have other hits, and all others have the same.
 func TestDrawing(t *testing.T) {
-	policies := append(registry.Names(), "w-tinylfu:form=exact,climb=off")
+	policies := append(policies.All.Names(), "w-tinylfu:form=exact,climb=off")
 	differs := map[string]bool{}
 	for _, spec := range []string{"irm:n=4000,items=600", "lru:n=8000", "zscan:n=8000,items=900", "phase:n=8000"} {
 		trace, err := workload.Generate(spec, 1)
@@ -106,7 +106,7 @@ func TestSlots(t *testing.T) {
 func TestExpertsArePlayed(t *testing.T) {
 	all := (&lab{Setup: Setup{Designs: []string{"rac+:value=hits"}}}).compared()
 	for _, p := range append(panel.Experts(), "rac+:value=hits") {
-		if err := registry.Check(p); err != nil || !slices.Contains(all, p) {
+		if err := policies.Check(p); err != nil || !slices.Contains(all, p) {
 			t.Errorf("expert %s: %v, not among %q", p, err, all)
 		}
 	}

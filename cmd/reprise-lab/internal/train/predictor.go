@@ -6,9 +6,9 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/cmd/reprise-lab/sim/blocks"
+	"reprise/cmd/reprise-lab/sim/blocks/files"
 	"reprise/embed"
-	"reprise/policy/sim/blocks"
-	"reprise/policy/sim/blocks/files"
 	"reprise/proxy/upstream/continues"
 )
 

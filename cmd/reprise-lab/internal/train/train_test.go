@@ -13,9 +13,9 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/cmd/reprise-lab/sim/blocks/files"
 	"reprise/embed"
 	"reprise/internal/traffic"
-	"reprise/policy/sim/blocks/files"
 	"reprise/proxy/upstream/continues"
 )
 

@@ -12,7 +12,7 @@ import (
 	"reprise/policy/registry"
 )
 
-var policyAllowed = "a policy's name, or NAME:key=value,… (reprise replay --list shows the parameters): " + oneOf(registry.Names())
+var policyAllowed = "a policy's name, or NAME:key=value,… (reprise-lab replay --list shows the parameters): " + oneOf(registry.Names())
 
 // policySpec is the name of a policy, which may be followed by parameters. A value in capacities is checked with the other
 // contradictions, because it depends on the capacity.
@@ -24,6 +24,8 @@ func policySpec(to *string) func(string) error {
 		switch {
 		case err == nil:
 			return nil
+		case registry.Replayed(name):
+			return errUse(name + " is a policy of replays (reprise-lab replay) and does not serve")
 		case errors.Is(err, policy.ErrUnknown):
 			return errUse("no policy is called " + name + didYouMean(name, registry.Names()))
 		}
