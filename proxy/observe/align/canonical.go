@@ -21,19 +21,20 @@ func (c *Canonicaliser) Apply(body []byte) []byte {
 		w.tools, w.volatile = true, c.volatile
 	}
 	result := body
-	eachMember(body, space(body, 0), func(name []byte, at, end int) {
-		n := members[root][string(name)]
-		if n == other || n.isPrompt() && len(w.volatile) == 0 || !n.isPrompt() && end-at > maxOrdered {
-			return
+	eachMember(body, space(body, 0), func(name []byte, at int) int {
+		n, end := members[root][string(name)], valueEnd(body, at)
+		if end < 0 || n == other || n.isPrompt() && len(w.volatile) == 0 || !n.isPrompt() && end-at > maxOrdered {
+			return end
 		}
 		w.out = w.out[:0]
 		if w.value(n, at, maxDepth) != end || len(w.out) != end-at || bytes.Equal(w.out, body[at:end]) {
-			return
+			return end
 		}
 		if &result[0] == &body[0] {
 			result = slices.Clone(body)
 		}
 		copy(result[at:end], w.out)
+		return end
 	})
 	return result
 }
@@ -136,18 +137,16 @@ func (w *writer) copy(i int) int {
 func (w *writer) object(n node, i, depth int) int {
 	start, done := len(w.out), i
 	var all []item
-	ok := true
-	end := eachMember(w.s, i, func(name []byte, at, end int) {
+	end := eachMember(w.s, i, func(name []byte, at int) int {
 		key := done + bytes.IndexByte(w.s[done:], '"')
 		w.out = append(w.out, w.s[done:key]...)
 		from := len(w.out)
 		w.out = append(w.out, w.s[key:at]...)
 		done = w.value(n.member(name), at, depth)
-		ok = ok && done == end
-		done = end
 		all = append(all, item{from, len(w.out), string(name)})
+		return done
 	})
-	if end < 0 || !ok {
+	if end < 0 {
 		return -1
 	}
 	w.out = append(w.out, w.s[done:end]...)
@@ -160,23 +159,22 @@ func (w *writer) object(n node, i, depth int) int {
 func (w *writer) array(n node, i, depth int) int {
 	done := i
 	var all []item
-	ok, preamble := true, true // every message so far is of the system prompt
-	end := eachElement(w.s, i, func(at, end int) {
+	preamble := true // every message so far is of the system prompt
+	end := eachElement(w.s, i, func(at int) int {
 		w.out = append(w.out, w.s[done:at]...)
 		from := len(w.out)
 		inside := elements[n]
 		if n == conversation {
-			if preamble = preamble && isSystem(w.s[at:end]); !preamble {
+			if preamble = preamble && isSystem(w.s[at:]); !preamble {
 				inside = other
 			}
 		}
-		ok = ok && w.value(inside, at, depth) == end
-		done = end
-		if n == required || n == toolArray {
-			all = append(all, item{from, len(w.out), key(n, w.s[at:end])})
+		if done = w.value(inside, at, depth); done >= 0 && (n == required || n == toolArray) {
+			all = append(all, item{from, len(w.out), key(n, w.s[at:done])})
 		}
+		return done
 	})
-	if end < 0 || !ok {
+	if end < 0 {
 		return -1
 	}
 	w.out = append(w.out, w.s[done:end]...)

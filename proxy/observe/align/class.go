@@ -1,6 +1,9 @@
 package align
 
-import "bytes"
+import (
+	"bytes"
+	"regexp"
+)
 
 // classify says what differs where p[i:a] has the place of q[j:b]. What is before i and j is equal, and so is what follows a and b for
 // some bytes.
@@ -16,26 +19,44 @@ func classify(p, q []byte, i, a, j, b int) Class {
 	}
 	x, y := bytes.TrimRight(p[i:a], "."), bytes.TrimRight(q[j:b], ".") // the end of a sentence
 	before, after := around(p, i, a)
-	for _, is := range shapes {
-		if is.like(x, before, after) && is.like(y, before, after) {
-			return is.class
-		}
+	both := func(is func(text []byte) bool) bool { return is(x) && is(y) }
+	switch {
+	case min(len(x), len(y)) >= 36 && both(uuid.Match):
+		return UUID
+	case both(func(text []byte) bool { return isTime(text, before, after) }):
+		return Timestamp
+	case both(number.Match):
+		return Number
+	case both(isRandom):
+		return Token
+	case max(len(x), len(y)) <= longestName && min(len(x), len(y)) > 0 && (label.Match(before) || both(email.Match)):
+		return Name
+	case both(isNumbered):
+		return Number
 	}
 	return Unknown
 }
 
-// shapes are the classes by what the varying text looks like; the first that fits both texts counts.
-var shapes = []struct {
-	class Class
-	like  func(text, before, after []byte) bool
-}{
-	{UUID, func(text, _, _ []byte) bool { return hasUUID(text) }},
-	{Timestamp, isTime},
-	{Number, func(text, _, _ []byte) bool { return isNumber(text) }},
-	{Token, func(text, _, _ []byte) bool { return isRandom(text) }},
-	{Name, isName},
-	{Number, func(text, _, _ []byte) bool { return isNumbered(text) }},
-}
+// longestName is how many bytes a name, or a time, has at most.
+const longestName = 64
+
+// What a varying text looks like.
+var (
+	uuid    = regexp.MustCompile(`[0-9A-Fa-f]{8}(?:-[0-9A-Fa-f]{4}){3}-[0-9A-Fa-f]{12}`)
+	number  = regexp.MustCompile(`^[\d.,+-]*\d[\d.,+-]*$`)        // 12, -3.5 or 1,200
+	epoch   = regexp.MustCompile(`^1\d{9}(?:\d{3}){0,3}(?:\.|$)`) // seconds, milli-, micro- or nanoseconds since 1970, of 2001 to 2033
+	dayPart = regexp.MustCompile(`^(?i:am|pm|morning|afternoon|evening|night)$`)
+	// A colon and a dot need digits around them that cannot be a ratio or a version.
+	clock = regexp.MustCompile(`(?:^|\D)(?:\d\d?:\d\d|` +
+		`\d{4}-\d\d?-\d\d?|\d{4}/\d\d?/\d\d?|\d{4}\.\d\d?\.\d\d?|` +
+		`\d\d?-\d\d?-(?:\d\d){1,2}|\d\d?/\d\d?/(?:\d\d){1,2}|\d\d?\.\d\d?\.\d{4})(?:\D|$)`)
+	calendar = regexp.MustCompile(`^(?i:jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[A-Za-z.]{0,6}$|` +
+		`^(?i:mon|tue|wed|thu|fri|sat|sun)(?:[A-Za-z.]?|[A-Za-z.]{0,3}day)$`)
+	email = regexp.MustCompile(`^[^@ \\]+@[^ \\]+$`)
+	// Words before a name.
+	label = regexp.MustCompile(`(?i)user|name|customer|client|session|account|e-?mail|member|employee|patient|student|assisting|helping|talking to|` +
+		`speaking with|chatting with|hello|dear|owner|author|company|tenant|person|agent`)
+)
 
 // isWord reports whether c is part of a word: of a name, number, time or id.
 func isWord(c byte) bool {
@@ -97,30 +118,15 @@ func blank(s []byte) bool {
 	return true
 }
 
-// hasUUID reports whether a text contains a UUID.
-func hasUUID(s []byte) bool {
-	for i := 0; i+36 <= len(s); i++ {
-		ok := true
-		for k := 0; k < 36 && ok; k++ {
-			if k == 8 || k == 13 || k == 18 || k == 23 {
-				ok = s[i+k] == '-'
-			} else {
-				ok = isHex(s[i+k])
-			}
-		}
-		if ok {
-			return true
-		}
-	}
-	return false
-}
-
 // isTime reports whether a text is a date, a time, or a part of one.
 func isTime(s, before, after []byte) bool {
-	if len(s) == 0 || len(s) > 64 {
+	if len(s) == 0 || len(s) > longestName {
 		return false
 	}
-	if isEpoch(s) || (dayPart(s) || isNumber(s) && digits(s) <= 4) && (isDateWord(lastWord(before)) || isDateWord(firstWord(after))) {
+	if epoch.Match(s) {
+		return true
+	}
+	if (dayPart.Match(s) || digits(s) <= 4 && number.Match(s)) && (isDateWord(lastWord(before)) || isDateWord(firstWord(after))) {
 		return true
 	}
 	for w, rest := cutWord(s); len(w) > 0; w, rest = cutWord(rest) {
@@ -129,6 +135,16 @@ func isTime(s, before, after []byte) bool {
 		}
 	}
 	return false
+}
+
+// isDateWord reports whether a word is a date, a time, a month or a day of the week.
+func isDateWord(s []byte) bool {
+	switch n := digits(s); {
+	case n == 0:
+		return 3 <= len(s) && len(s) <= 9 && calendar.Match(s)
+	default:
+		return n >= 3 && len(s) <= 40 && clock.Match(s)
+	}
 }
 
 // cutWord returns the first word of a text, "" where it has none, and what follows it.
@@ -149,113 +165,6 @@ func firstWord(s []byte) []byte { w, _ := cutWord(s); return w }
 func lastWord(s []byte) []byte {
 	s = bytes.TrimRight(s, " ,")
 	return s[word(s, len(s)):]
-}
-
-// hasTime reports whether a text contains 12:34, 2026-11-22, 22/11/2026 or 22.11.2026. The colon and the dot need digits around them
-// that cannot be a ratio or a version.
-func hasTime(s []byte) bool {
-	for i := range s {
-		before, behind := run(s[:i], true), 0
-		if before == 0 || i+1 == len(s) {
-			continue
-		}
-		behind = run(s[i+1:], false)
-		switch c := s[i]; c {
-		case ':':
-			if before <= 2 && behind == 2 {
-				return true
-			}
-		case '-', '/', '.':
-			next := i + 1 + behind
-			if behind == 0 || next+1 >= len(s) || s[next] != c {
-				continue
-			}
-			last := run(s[next+1:], false)
-			if before == 4 && behind <= 2 && last > 0 && last <= 2 || before <= 2 && behind <= 2 && (last == 4 || last == 2 && c != '.') {
-				return true
-			}
-		}
-	}
-	return false
-}
-
-// run is the number of digits at the beginning of s, or at its end.
-func run(s []byte, atEnd bool) (n int) {
-	for n < len(s) {
-		c := s[n]
-		if atEnd {
-			c = s[len(s)-1-n]
-		}
-		if !isDigit(c) {
-			break
-		}
-		n++
-	}
-	return n
-}
-
-// isEpoch reports whether a text is a number of seconds, milli-, micro- or nanoseconds since 1970 of a year from 2001 to 2033.
-func isEpoch(s []byte) bool {
-	whole, _, _ := bytes.Cut(s, []byte("."))
-	n := run(whole, false)
-	return n == len(whole) && (n == 10 || n == 13 || n == 16 || n == 19) && whole[0] == '1'
-}
-
-// calendar are beginnings of the names of months and days.
-var calendar = []string{"jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec", "mon", "tue", "wed", "thu", "fri", "sat", "sun"}
-
-// isCalendar reports whether a text is the name of a month or a day of the week.
-func isCalendar(s []byte) bool {
-	var low [3]byte
-	if len(s) < 3 || len(s) > 9 {
-		return false
-	}
-	for i, c := range s {
-		if !isLetter(c) && c != '.' {
-			return false
-		}
-		if i < 3 {
-			low[i] = c | 0x20
-		}
-	}
-	for _, name := range calendar {
-		if string(low[:]) == name {
-			return len(s) <= 4 || string(s[len(s)-3:]) == "day" || !contains(calendar[12:], name)
-		}
-	}
-	return false
-}
-
-func contains(list []string, s string) bool {
-	for _, e := range list {
-		if e == s {
-			return true
-		}
-	}
-	return false
-}
-
-// dayPart reports whether a text is a part of the day.
-func dayPart(s []byte) bool {
-	for _, part := range []string{"am", "pm", "morning", "afternoon", "evening", "night"} {
-		if bytes.EqualFold(s, []byte(part)) {
-			return true
-		}
-	}
-	return false
-}
-
-// isDateWord reports whether a word is a date, a time, a month or a day.
-func isDateWord(s []byte) bool { return isCalendar(s) || len(s) <= 40 && hasTime(s) }
-
-// isNumber reports whether a text is a number, such as 12, -3.5 or 1,200.
-func isNumber(s []byte) bool {
-	for _, c := range s {
-		if !isDigit(c) && c != '.' && c != ',' && c != '-' && c != '+' {
-			return false
-		}
-	}
-	return digits(s) > 0
 }
 
 func digits(s []byte) (n int) {
@@ -290,32 +199,4 @@ func isRandom(s []byte) bool {
 		}
 	}
 	return hex && (number > 0 || len(s) >= 16) || changes >= 3 || number > 0 && changes >= 2 && len(s) >= 16
-}
-
-// labels are words before which, or behind which, a name is.
-var labels = []string{"user", "name", "customer", "client", "session", "account", "email", "e-mail", "member", "employee", "patient", "student",
-	"assisting", "helping", "talking to", "speaking with", "chatting with", "hello", "dear", "owner", "author", "company", "tenant", "person", "agent"}
-
-// isName reports whether a text is an address of e-mail, or a short one behind a label for names.
-func isName(s, before, _ []byte) bool {
-	if len(s) == 0 || len(s) > 64 {
-		return false
-	}
-	if i := bytes.IndexByte(s, '@'); i > 0 && i+1 < len(s) && !bytes.ContainsAny(s, " \\") {
-		return true
-	}
-	var low [longWord]byte
-	n := 0
-	for ; n < len(before) && n < longWord; n++ {
-		low[n] = before[n]
-		if isLetter(low[n]) {
-			low[n] |= 0x20
-		}
-	}
-	for _, label := range labels {
-		if bytes.Contains(low[:n], []byte(label)) {
-			return true
-		}
-	}
-	return false
 }

@@ -116,42 +116,26 @@ func (d digest) value(s []byte, i, depth int) (sum uint64, end int) {
 func (d digest) object(s []byte, i, depth int) (sum, only uint64, end int) {
 	sum = 'o'
 	members := 0
-	for i = space(s, i+1); i < len(s) && s[i] == '"'; {
-		key := i
-		if i = stringEnd(s, i); i < 0 {
-			return 0, 0, -1
+	end = eachMember(s, i, func(name []byte, at int) int {
+		value, after := d.value(s, at, depth-1)
+		if after < 0 || isMarker(name) {
+			return after
 		}
-		name := s[key+1 : i-1]
-		if i = space(s, i); i >= len(s) || s[i] != ':' {
-			return 0, 0, -1
+		members++
+		if string(name) == "text" {
+			only = value
 		}
-		value, after := d.value(s, space(s, i+1), depth-1)
-		if after < 0 {
-			return 0, 0, -1
+		if member := mix(maphash.Bytes(d.seed, name), value); d.loose {
+			sum += member
+		} else {
+			sum = mix(sum, member)
 		}
-		if !isMarker(name) {
-			members++
-			member := mix(maphash.Bytes(d.seed, name), value)
-			if string(name) == "text" {
-				only = value
-			}
-			if d.loose {
-				sum += member
-			} else {
-				sum = mix(sum, member)
-			}
-		}
-		if i = space(s, after); i < len(s) && s[i] == ',' {
-			i = space(s, i+1)
-		}
-	}
-	if i >= len(s) || s[i] != '}' {
-		return 0, 0, -1
-	}
+		return after
+	})
 	if members != 2 { // type and text
 		only = 0
 	}
-	return sum, only, i + 1
+	return sum, only, end
 }
 
 // isMarker reports whether a member says where a cache should end a prefix. It is no part of the prompt.
@@ -162,28 +146,20 @@ func isMarker(name []byte) bool {
 func (d digest) array(s []byte, i, depth int) (sum uint64, end int) {
 	sum = 'a'
 	n, text := 0, uint64(0)
-	for i = space(s, i+1); i < len(s) && s[i] != ']'; n++ {
+	end = eachElement(s, i, func(at int) (after int) {
 		var value uint64
-		if s[i] == '{' {
-			value, text, end = d.object(s, i, depth-1)
+		if n++; s[at] == '{' {
+			value, text, after = d.object(s, at, depth-1)
 		} else {
-			value, end = d.value(s, i, depth-1)
-		}
-		if end < 0 {
-			return 0, -1
+			value, after = d.value(s, at, depth-1)
 		}
 		sum = mix(sum, value)
-		if i = space(s, end); i < len(s) && s[i] == ',' {
-			i = space(s, i+1)
-		}
-	}
-	if i >= len(s) {
-		return 0, -1
-	}
+		return after
+	})
 	if n == 1 && text != 0 {
 		sum = text
 	}
-	return sum, i + 1
+	return sum, end
 }
 
 // place is where byte at of a JSON value is for a person: the element of the outermost array around it, -1 outside of one; the byte, and
@@ -271,36 +247,47 @@ func wide(hex []byte) int {
 	return 2
 }
 
-// eachMember calls f with the members of the object that begins at s[i]: the name as it is after unescaping, and where the value is. It
-// returns the end of the object, -1 where there is none; f may have been called then.
-func eachMember(s []byte, i int, f func(name []byte, at, end int)) int {
+// eachMember calls f with the members of the object that begins at s[i]: the name as it is after unescaping, and where the value begins. f
+// returns the end of the value, which valueEnd finds. The result is the end of the object, -1 where there is none; f may have been called then.
+func eachMember(s []byte, i int, f func(name []byte, at int) (end int)) int {
 	if i >= len(s) || s[i] != '{' {
 		return -1
 	}
-	for i = space(s, i+1); i < len(s) && s[i] == '"'; {
-		key := i
-		if i = stringEnd(s, i); i < 0 {
-			return -1
+	return eachItem(s, i, '}', func(key int) int {
+		end := -1
+		if s[key] == '"' {
+			end = stringEnd(s, key)
 		}
-		name := s[key+1 : i-1]
-		if bytes.IndexByte(name, '\\') >= 0 {
-			name = []byte(gjson.ParseBytes(s[key:i]).Str)
-		}
-		if i = space(s, i); i >= len(s) || s[i] != ':' {
-			return -1
-		}
-		at := space(s, i+1)
-		end := valueEnd(s, at)
 		if end < 0 {
 			return -1
 		}
-		f(name, at, end)
+		name, at := s[key+1:end-1], space(s, end)
+		if at >= len(s) || s[at] != ':' {
+			return -1
+		}
+		if bytes.IndexByte(name, '\\') >= 0 {
+			name = []byte(gjson.ParseBytes(s[key:end]).Str)
+		}
+		return f(name, space(s, at+1))
+	})
+}
+
+// eachElement calls f with the places of the elements of the array that begins at s[i], as eachMember does.
+func eachElement(s []byte, i int, f func(at int) (end int)) int { return eachItem(s, i, ']', f) }
+
+// eachItem calls f with the places of what is between commas behind s[i], up to a bracket, and returns the byte after that, -1 where it is missing.
+func eachItem(s []byte, i int, bracket byte, f func(at int) (end int)) int {
+	for i = space(s, i+1); i < len(s) && s[i] != bracket; {
+		end := f(i)
+		if end < 0 {
+			return -1
+		}
 		if i = space(s, end); i >= len(s) || s[i] != ',' {
 			break
 		}
 		i = space(s, i+1)
 	}
-	if i >= len(s) || s[i] != '}' {
+	if i >= len(s) || s[i] != bracket {
 		return -1
 	}
 	return i + 1
@@ -308,29 +295,12 @@ func eachMember(s []byte, i int, f func(name []byte, at, end int)) int {
 
 // member is the JSON of a member of an object, nil where it is missing.
 func member(object []byte, name string) (value []byte) {
-	eachMember(object, space(object, 0), func(key []byte, at, end int) {
-		if string(key) == name {
+	eachMember(object, space(object, 0), func(key []byte, at int) int {
+		end := valueEnd(object, at)
+		if end >= 0 && string(key) == name {
 			value = object[at:end]
 		}
+		return end
 	})
 	return value
-}
-
-// eachElement calls f with the places of the elements of the array that begins at s[i], and returns its end as eachMember does.
-func eachElement(s []byte, i int, f func(at, end int)) int {
-	for i = space(s, i+1); i < len(s) && s[i] != ']'; {
-		end := valueEnd(s, i)
-		if end < 0 {
-			return -1
-		}
-		f(i, end)
-		if i = space(s, end); i >= len(s) || s[i] != ',' {
-			break
-		}
-		i = space(s, i+1)
-	}
-	if i >= len(s) || s[i] != ']' {
-		return -1
-	}
-	return i + 1
 }

@@ -63,7 +63,7 @@ func (d *Difference) join(next Difference) {
 // isClock reports whether byte i of a text, which begins with a timestamp, is in the time of day: among digits beside a colon, in a fraction
 // of seconds, in a part of the day, or in a number of seconds since 1970.
 func isClock(s []byte, i int) bool {
-	if w := firstWord(s); isEpoch(w) || dayPart(w) {
+	if w := firstWord(s); epoch.Match(w) || dayPart.Match(w) {
 		return true
 	}
 	if i >= len(s) {

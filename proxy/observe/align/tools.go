@@ -21,21 +21,15 @@ type toolList struct {
 func (l *toolList) read(s []byte, d digest) bool {
 	l.n = 0
 	i := space(s, 0)
-	if i >= len(s) || s[i] != '[' {
-		return false
-	}
-	for i = space(s, i+1); i < len(s) && s[i] != ']'; {
-		end := valueEnd(s, i)
+	return i < len(s) && s[i] == '[' && eachElement(s, i, func(at int) int {
+		end := valueEnd(s, at)
 		if end < 0 || l.n == maxTools {
-			return false
+			return -1
 		}
-		l.all[l.n] = tool{at: i, end: end, loose: d.of(s[i:end])}
+		l.all[l.n] = tool{at: at, end: end, loose: d.of(s[at:end])}
 		l.n++
-		if i = space(s, end); i < len(s) && s[i] == ',' {
-			i = space(s, i+1)
-		}
-	}
-	return i < len(s)
+		return end
+	}) >= 0
 }
 
 // has returns the place of the tool with this hash, -1 where it is not there.
