@@ -52,34 +52,33 @@ const (
 	Unknown    Class = "unknown"     // any other text
 )
 
-// Classes are all classes, in the order of the constants.
-func Classes() []Class {
-	return []Class{Timestamp, UUID, Number, Token, Name, ToolOrder, ToolSet, KeyOrder, TextOrder, Whitespace, History, Unknown}
+// classes are all classes with their words in a sentence, and what makes a text of the class harmless.
+var classes = [classCount]struct {
+	class         Class
+	words, repair string
+}{
+	{Timestamp, "looks like a timestamp", "move it behind the stable text, into the last user message, or round it to the day"},
+	{UUID, "looks like a UUID", "leave it out of the prompt, or move it behind the stable text; an id for logs belongs into a header"},
+	{Number, "looks like a number", "move it behind the stable text, or leave it out"},
+	{Token, "looks like a random id", "leave it out of the prompt, or move it behind the stable text; an id for logs belongs into a header"},
+	{Name, "looks like the name of a user or a session", "move it behind the stable text, into the first user message"},
+	{ToolOrder, "the same tools in another order", "list the tools in a fixed order, such as by name (canonical level C3 does)"},
+	{ToolSet, "other tools", "send the same tools in every request, and restrict their use with tool_choice"},
+	{KeyOrder, "the same JSON members in another order", "write the members of JSON objects in a fixed order (canonical level C2 does in the schemas of tools)"},
+	{TextOrder, "the same text in another order", "put the parts in a fixed order"},
+	{Whitespace, "other white space", "build the text with the same white space in every request"},
+	{History, "messages were dropped or put in before it", "append to the conversation only; where it must be cut, cut many messages at once, so that it happens rarely"},
+	{Unknown, "text that changes", "move what varies behind the stable text"},
 }
 
-// Repair says in one sentence what makes a text of this class harmless.
-func (c Class) Repair() string {
-	switch c {
-	case Timestamp:
-		return "move it behind the stable text, into the last user message, or round it to the day"
-	case UUID, Token:
-		return "leave it out of the prompt, or move it behind the stable text; an id for logs belongs into a header"
-	case Number:
-		return "move it behind the stable text, or leave it out"
-	case Name:
-		return "move it behind the stable text, into the first user message"
-	case ToolOrder:
-		return "list the tools in a fixed order, such as by name (canonical level C3 does)"
-	case ToolSet:
-		return "send the same tools in every request, and restrict their use with tool_choice"
-	case KeyOrder:
-		return "write the members of JSON objects in a fixed order (canonical level C2 does in the schemas of tools)"
-	case TextOrder:
-		return "put the parts in a fixed order"
-	case Whitespace:
-		return "build the text with the same white space in every request"
-	case History:
-		return "append to the conversation only; where it must be cut, cut many messages at once, so that it happens rarely"
+const classCount = 12
+
+// number is the place of a class among all.
+func (c Class) number() int {
+	for i := range classes {
+		if classes[i].class == c {
+			return i
+		}
 	}
-	return "move what varies behind the stable text"
+	return classCount - 1
 }

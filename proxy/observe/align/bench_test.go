@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"testing"
 	"time"
+
+	"reprise/proxy/observe"
 )
 
 // BenchmarkObserve is the cost of a request whose prompt has some bytes, by what is wrong with it.
@@ -47,11 +49,11 @@ func BenchmarkObserve(b *testing.B) {
 			all := make([][]Segment, 512)
 			for i := range all {
 				all[i] = c.make(i)
-				w.Observe(shop, all[i])
+				w.observe(observe.Stamp{}, shop, all[i])
 			}
 			b.ReportAllocs()
 			for i := 0; b.Loop(); i++ {
-				w.Observe(shop, all[i%len(all)])
+				w.observe(observe.Stamp{}, shop, all[i%len(all)])
 			}
 		})
 	}
@@ -63,10 +65,10 @@ func TestObserveAllocates(t *testing.T) {
 	all := make([][]Segment, 200)
 	for i := range all {
 		all[i] = request(toolListText(toolText("a", i%4, 5, 6), toolText("b", 5, i%4+7)), fmt.Sprintf("Call %d\n%s", i, stable), question(i))
-		w.Observe(shop, all[i])
+		w.observe(observe.Stamp{}, shop, all[i])
 	}
 	i := 0
-	if n := testing.AllocsPerRun(1000, func() { i++; w.Observe(shop, all[i%len(all)]) }); n > 0 {
+	if n := testing.AllocsPerRun(1000, func() { i++; w.observe(observe.Stamp{}, shop, all[i%len(all)]) }); n > 0 {
 		t.Errorf("a request costs %v allocations", n)
 	}
 }

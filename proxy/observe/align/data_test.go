@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/proxy/observe"
 	"reprise/proxy/upstream/prefix"
 )
 
@@ -60,7 +61,7 @@ func TestTraces(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := NewWatch(Options{})
 			for _, c := range readTrace(t, name) {
-				w.Observe(App{Tenant: "t-1", Model: strings.TrimSuffix(name, ".jsonl.gz"), Path: "/v1/chat/completions"}, c.messages())
+				w.observe(observe.Stamp{}, App{Tenant: "t-1", Model: strings.TrimSuffix(name, ".jsonl.gz"), Path: "/v1/chat/completions"}, c.messages())
 			}
 			t.Logf("\n%s", w.Report())
 		})

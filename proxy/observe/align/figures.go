@@ -1,7 +1,6 @@
 package align
 
 import (
-	"slices"
 	"sync/atomic"
 
 	"reprise/proxy/upstream/prefix"
@@ -27,17 +26,12 @@ type spot struct {
 }
 
 const (
-	maxSpots   = 16 // places of one application; of more, those that cost the most are kept
-	sameSpot   = 64 // bytes; differences of one segment that are nearer to each other are at one place
-	classCount = 12
+	maxSpots = 16 // places of one application; of more, those that cost the most are kept
+	sameSpot = 64 // bytes; differences of one segment that are nearer to each other are at one place
 )
 
 // totals are the sums of all applications, by class.
 type totals [classCount]struct{ requests, bytes atomic.Int64 }
-
-var classes = Classes()
-
-func classNumber(c Class) int { return slices.Index(classes, c) }
 
 // count adds a request that was compared; w is nil where it goes on where an earlier one ends.
 func (f *figures) count(p *prompt, w *walk, t *totals) {
@@ -53,7 +47,7 @@ func (f *figures) count(p *prompt, w *walk, t *totals) {
 			continue
 		}
 		f.lost += int64(d.shared)
-		class := classNumber(d.class)
+		class := d.class.number()
 		t[class].bytes.Add(int64(d.shared))
 		s := f.spot(d)
 		s.bytes += int64(d.shared)
@@ -109,5 +103,5 @@ func (s *spot) looks() Class {
 			best = i
 		}
 	}
-	return classes[best]
+	return classes[best].class
 }

@@ -14,6 +14,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"reprise/proxy/observe"
 )
 
 // readLines calls f with the lines of a packed file below the folder that REPRISE_DATA names, until it returns false.
@@ -199,7 +201,7 @@ func play(talks [][]string, together int, system string, plant func(*planted), c
 			p.tools = append(p.tools, toolText(fmt.Sprintf("tool_%d", k), 0, 1, 2, 3, 4, 5))
 		}
 		plant(&p)
-		w.Observe(shop, c.segments(request(toolListText(p.tools...), strings.Join(p.system, "\n"), p.talk...)))
+		w.observe(observe.Stamp{}, shop, c.segments(request(toolListText(p.tools...), strings.Join(p.system, "\n"), p.talk...)))
 		if s.turn += 2; s.turn > len(talks[s.dialogue]) {
 			open = append(open[:i], open[i+1:]...)
 		}

@@ -49,12 +49,9 @@ const (
 	minShare    = 0.005 // of the tokens of the application
 )
 
-// Report returns what was found. A nil Watch has found nothing.
+// Report returns what was found.
 func (w *Watch) Report() Report {
 	r := Report{Applications: []Application{}}
-	if w == nil {
-		return r
-	}
 	w.mu.RLock()
 	apps := make([]*app, 0, len(w.apps))
 	for _, a := range w.apps {
@@ -97,7 +94,7 @@ var kindNames = [kinds]string{prefix.Tools: "tools", prefix.System: "system", pr
 func (s *spot) report(compared int64) Place {
 	looks := s.looks()
 	p := Place{Segment: kindNames[s.kind], Index: s.segment, Byte: s.char, Line: s.line, Looks: looks, Requests: s.requests,
-		Share: float64(s.requests) / float64(compared), Again: tokens(s.bytes), Each: tokens(s.bytes / s.requests), Repair: looks.Repair()}
+		Share: float64(s.requests) / float64(compared), Again: tokens(s.bytes), Each: tokens(s.bytes / s.requests), Repair: classes[looks.number()].repair}
 	if s.element >= 0 {
 		element := s.element
 		p.Element = &element
@@ -150,35 +147,8 @@ func (p *Place) sentence() string {
 	} else {
 		fmt.Fprintf(&b, "differs in %.0f %% of the requests", 100*p.Share)
 	}
-	fmt.Fprintf(&b, ": %s; costs about %s tokens each time; %s", p.Looks.words(), count(p.Each), p.Repair)
+	fmt.Fprintf(&b, ": %s; costs about %s tokens each time; %s", classes[p.Looks.number()].words, count(p.Each), p.Repair)
 	return b.String()
-}
-
-// words are the class in a sentence.
-func (c Class) words() string {
-	switch c {
-	case UUID:
-		return "looks like a UUID"
-	case Timestamp, Number:
-		return "looks like a " + string(c)
-	case Token:
-		return "looks like a random id"
-	case Name:
-		return "looks like the name of a user or a session"
-	case ToolOrder:
-		return "the same tools in another order"
-	case ToolSet:
-		return "other tools"
-	case KeyOrder:
-		return "the same JSON members in another order"
-	case TextOrder:
-		return "the same text in another order"
-	case Whitespace:
-		return "other white space"
-	case History:
-		return "messages were dropped or put in before it"
-	}
-	return "text that changes"
 }
 
 // count is a number with commas between thousands.
@@ -200,12 +170,8 @@ type Total struct {
 // Totals are counters for metrics, one for each class. They never decrease.
 func (w *Watch) Totals() []Total {
 	var all []Total
-	for i, c := range classes {
-		t := Total{Class: c}
-		if w != nil {
-			t.Requests, t.Tokens = w.totals[i].requests.Load(), tokens(w.totals[i].bytes.Load())
-		}
-		all = append(all, t)
+	for i := range classes {
+		all = append(all, Total{classes[i].class, w.totals[i].requests.Load(), tokens(w.totals[i].bytes.Load())})
 	}
 	return all
 }

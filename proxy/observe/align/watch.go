@@ -40,7 +40,7 @@ func (o Options) withDefaults() Options {
 	return o
 }
 
-// Watch observes requests and reports what keeps them from sharing KV blocks. It is safe for concurrent use. A nil Watch observes nothing.
+// Watch observes requests and reports what keeps them from sharing KV blocks. It is safe for concurrent use.
 type Watch struct {
 	o      Options
 	seed   maphash.Seed
@@ -52,7 +52,7 @@ type Watch struct {
 
 	mu      sync.RWMutex // protects what follows
 	apps    map[App]*app
-	emptied time.Time // by the last Clear; zero: there was none
+	emptied time.Time // by the last purge of more than one entry; zero: there was none
 }
 
 // NewWatch returns a Watch that has observed nothing.
@@ -63,14 +63,12 @@ func NewWatch(o Options) *Watch {
 // maxName is the longest member of an App in bytes; requests with longer ones are not observed.
 const maxName = 256
 
-// Observe compares a request that is about to be forwarded with the latest of its application, and keeps it in their place. Segments are
+// observe compares a request that was forwarded with the latest of its application, and keeps it in their place. Segments are
 // in the order of an engine's template: tools, system, messages; nothing of them is referred to later. It costs some microseconds for a
 // prompt of 4 KB, most of which are spent on hashes and on the copy of the text, and does not allocate once an application has been seen
 // a few times. It never waits: while another request of the same application is compared, this one is only counted.
-func (w *Watch) Observe(name App, segments []Segment) { w.observe(observe.Stamp{}, name, segments) }
-
 func (w *Watch) observe(came observe.Stamp, name App, segments []Segment) {
-	if w == nil || len(segments) == 0 || max(len(name.Tenant), len(name.Model), len(name.Path), len(name.Namespace)) > maxName {
+	if len(segments) == 0 || max(len(name.Tenant), len(name.Model), len(name.Path), len(name.Namespace)) > maxName {
 		return
 	}
 	a := w.app(came, name)
@@ -163,40 +161,21 @@ func (w *Watch) Ended(o *observe.Outcome) {
 	w.segments.Put(buf)
 }
 
-// Forget drops, for a purge of one entry, the texts of all applications alone: a look at one wrong answer must not cost the figures of the
-// last hour. For any other purge it drops the applications.
+// Forget drops all applications with their texts and figures, but not the totals. For a purge of one entry it drops the texts, and the hashes
+// of what prompts began with, alone: a look at one wrong answer must not cost the figures of the last hour.
 func (w *Watch) Forget(f store.Filter) {
-	if f.Entry != 0 {
-		w.ForgetTexts()
-	} else {
-		w.Clear()
-	}
-}
-
-// Clear drops all applications with their texts and figures, but not the totals. A purge of more than one entry calls it.
-func (w *Watch) Clear() {
-	if w == nil {
-		return
-	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, a := range w.apps {
-		w.bytes.Add(-int64(a.end()))
+		if f.Entry != 0 {
+			w.bytes.Add(-int64(a.forget()))
+		} else {
+			w.bytes.Add(-int64(a.end()))
+		}
 	}
-	clear(w.apps)
-	w.emptied = w.o.Now().UTC()
-}
-
-// ForgetTexts drops the texts of all applications and the hashes of what they began with, but not the figures, which have no text. A purge of one
-// entry calls it. A later request is compared with those behind the purge alone.
-func (w *Watch) ForgetTexts() {
-	if w == nil {
-		return
-	}
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for _, a := range w.apps {
-		w.bytes.Add(-int64(a.forget()))
+	if f.Entry == 0 {
+		clear(w.apps)
+		w.emptied = w.o.Now().UTC()
 	}
 }
 

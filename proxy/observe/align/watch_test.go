@@ -11,7 +11,9 @@ import (
 	"sync"
 	"testing"
 
+	"reprise/proxy/observe"
 	"reprise/proxy/upstream/prefix"
+	"reprise/store"
 )
 
 // stable is a system prompt of several lines.
@@ -146,7 +148,7 @@ func TestPlanted(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := NewWatch(Options{})
 			for i := range 40 {
-				w.Observe(shop, c.make(i))
+				w.observe(observe.Stamp{}, shop, c.make(i))
 			}
 			a := w.Report().Applications[0]
 			if len(a.Places) == 0 || !strings.HasPrefix(a.Places[0].Words, c.want) || a.Places[0].Each < c.each {
@@ -228,7 +230,7 @@ func TestAligned(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			w := NewWatch(Options{})
 			for i := range cmp.Or(c.count, 100) {
-				w.Observe(shop, c.make(i))
+				w.observe(observe.Stamp{}, shop, c.make(i))
 			}
 			if a := w.Report().Applications[0]; len(a.Places) > 0 {
 				t.Errorf("got\n%s", w.Report())
@@ -252,7 +254,7 @@ func TestApplicationsAreApart(t *testing.T) {
 		case 4:
 			app.Namespace = "n"
 		}
-		w.Observe(app, request("", fmt.Sprintf("For %d:\n%s", i%5, stable), question(i)))
+		w.observe(observe.Stamp{}, app, request("", fmt.Sprintf("For %d:\n%s", i%5, stable), question(i)))
 	}
 	r := w.Report()
 	if len(r.Applications) != 5 {
@@ -270,8 +272,8 @@ func TestBounds(t *testing.T) {
 	w := NewWatch(Options{Apps: 4, Bytes: 200_000})
 	app := func(i int) App { a := shop; a.Tenant = fmt.Sprint("t-", i); return a }
 	for i := range 100 {
-		w.Observe(shop, request("", stable, question(i)))
-		w.Observe(app(i), request("", stable, question(i)))
+		w.observe(observe.Stamp{}, shop, request("", stable, question(i)))
+		w.observe(observe.Stamp{}, app(i), request("", stable, question(i)))
 	}
 	r := w.Report()
 	names := []string{}
@@ -282,7 +284,7 @@ func TestBounds(t *testing.T) {
 		t.Errorf("kept %q", names)
 	}
 	for i := range 40 { // prompts without end
-		w.Observe(app(i%8), request("", strings.Repeat(stable, 20), question(i)))
+		w.observe(observe.Stamp{}, app(i%8), request("", strings.Repeat(stable, 20), question(i)))
 	}
 	var sum int64
 	for _, a := range w.apps {
@@ -293,9 +295,9 @@ func TestBounds(t *testing.T) {
 	}
 	long := shop
 	long.Model = strings.Repeat("m", maxName+1)
-	w.Observe(long, request("", stable))
+	w.observe(observe.Stamp{}, long, request("", stable))
 	before := w.Report()
-	if w.ForgetTexts(); !reflect.DeepEqual(w.Report(), before) {
+	if w.Forget(store.Filter{Entry: 1}); !reflect.DeepEqual(w.Report(), before) {
 		t.Errorf("the report has changed: %+v", w.Report())
 	}
 	sum = 0
@@ -308,10 +310,10 @@ func TestBounds(t *testing.T) {
 	if sum != w.bytes.Load() {
 		t.Errorf("%d bytes, counted as %d", sum, w.bytes.Load())
 	}
-	w.Observe(app(1), request("", stable))
-	w.Clear()
+	w.observe(observe.Stamp{}, app(1), request("", stable))
+	w.Forget(store.Filter{})
 	if r := w.Report(); len(r.Applications) != 0 || w.bytes.Load() != 0 {
-		t.Errorf("after Clear: %+v, %d bytes", r, w.bytes.Load())
+		t.Errorf("after a purge: %+v, %d bytes", r, w.bytes.Load())
 	}
 }
 
@@ -321,7 +323,7 @@ func TestOddSegments(t *testing.T) {
 	texts := []string{"", "{", `"`, `"\`, `[`, `[1,`, `[{"name":"a"},{"name":"b"}]`, `[{"name":"b"},{"name":"a"}]`, `{"role":"user","content":"a\u00`, `null`, `x`, strings.Repeat(`[`, 300), stable}
 	for i, a := range texts {
 		for k, b := range texts {
-			w.Observe(shop, []Segment{{prefix.Tools, []byte(a)}, {prefix.System, []byte(b)}, {prefix.Message, []byte(texts[(i+k)%len(texts)])}, {77, []byte(a)}})
+			w.observe(observe.Stamp{}, shop, []Segment{{prefix.Tools, []byte(a)}, {prefix.System, []byte(b)}, {prefix.Message, []byte(texts[(i+k)%len(texts)])}, {77, []byte(a)}})
 		}
 	}
 	var many []Segment
@@ -329,17 +331,10 @@ func TestOddSegments(t *testing.T) {
 		many = append(many, Segment{prefix.Message, []byte(`"a"`)})
 	}
 	for range 3 {
-		w.Observe(shop, many)
-		w.Observe(shop, nil)
+		w.observe(observe.Stamp{}, shop, many)
+		w.observe(observe.Stamp{}, shop, nil)
 	}
 	_ = w.Report().String()
-	var none *Watch
-	none.Observe(shop, many)
-	none.Clear()
-	none.ForgetTexts()
-	if len(none.Report().Applications) > 0 || len(none.Totals()) != classCount {
-		t.Error("a nil Watch has a report")
-	}
 }
 
 // FuzzObserve: no pair of requests is a reason to fail, and nothing is lost that is not there.
@@ -349,8 +344,8 @@ func FuzzObserve(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, c, d []byte) {
 		w := NewWatch(Options{Head: 2000})
 		for i := range 4 {
-			w.Observe(shop, []Segment{{prefix.Tools, a}, {prefix.System, c}, {prefix.Message, b}, {prefix.Message, d}}[i/3:])
-			w.Observe(shop, []Segment{{prefix.Tools, b}, {prefix.System, d}, {prefix.Message, a}, {prefix.Message, c}})
+			w.observe(observe.Stamp{}, shop, []Segment{{prefix.Tools, a}, {prefix.System, c}, {prefix.Message, b}, {prefix.Message, d}}[i/3:])
+			w.observe(observe.Stamp{}, shop, []Segment{{prefix.Tools, b}, {prefix.System, d}, {prefix.Message, a}, {prefix.Message, c}})
 		}
 		r := w.Report().Applications[0]
 		if r.Again > r.Tokens || r.Again < 0 || r.Parted > r.Compared || r.Compared > r.Requests {
@@ -363,7 +358,7 @@ func FuzzObserve(f *testing.F) {
 func TestNoTextInReport(t *testing.T) {
 	w := NewWatch(Options{})
 	for i := range 40 {
-		w.Observe(shop, request(toolListText(toolText("secrettool", i, 40-i)), fmt.Sprintf("secretword %d\n%s", i, stable), question(i)))
+		w.observe(observe.Stamp{}, shop, request(toolListText(toolText("secrettool", i, 40-i)), fmt.Sprintf("secretword %d\n%s", i, stable), question(i)))
 	}
 	b, err := json.Marshal(w.Report())
 	if err != nil {
@@ -383,19 +378,19 @@ func TestConcurrent(t *testing.T) {
 			for i := range 200 {
 				app := shop
 				app.Tenant = fmt.Sprint("t-", (g+i)%5)
-				w.Observe(app, request("", fmt.Sprintf("Call %d\n%s", i, stable), question(i)))
+				w.observe(observe.Stamp{}, app, request("", fmt.Sprintf("Call %d\n%s", i, stable), question(i)))
 				if i%50 == g {
 					_ = w.Report().String()
 				}
 				if i == 100 && g == 0 {
-					w.Clear()
-					w.ForgetTexts()
+					w.Forget(store.Filter{})
+					w.Forget(store.Filter{Entry: 1})
 				}
 			}
 		})
 	}
 	wg.Wait()
-	w.Clear()
+	w.Forget(store.Filter{})
 	if n := w.bytes.Load(); n != 0 {
 		t.Errorf("%d bytes are left", n)
 	}

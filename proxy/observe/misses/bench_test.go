@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"reprise/proxy/observe"
 )
 
 // typical is a request as many applications send it: twelve parts, and a system prompt of 2 KB.
@@ -28,7 +30,7 @@ func BenchmarkWhy(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			r.Asks = uint64(i) + 1
-			w.Kept(r, uint64(i), now, always)
+			w.kept(observe.Stamp{}, r, uint64(i), now)
 		}
 	})
 	b.Run("kept/scopes", func(b *testing.B) {
@@ -36,7 +38,7 @@ func BenchmarkWhy(b *testing.B) {
 		b.ReportAllocs()
 		for i := 0; b.Loop(); i++ {
 			r.Asks, r.Scope[0], r.Scope[1], r.Scope[2], r.Scope[3] = uint64(i)+1, byte(i), byte(i>>8), byte(i>>16), byte(i>>24)
-			w.Kept(r, uint64(i), now, always)
+			w.kept(observe.Stamp{}, r, uint64(i), now)
 		}
 	})
 }
@@ -61,14 +63,14 @@ func BenchmarkCount(b *testing.B) {
 	for _, prompt := range []string{"", strings.Repeat("p", 100), strings.Repeat("p", 5000)} {
 		b.Run(fmt.Sprint("prompt/", len(prompt)), func(b *testing.B) {
 			w := NewWatch(Options{Prompts: true, Now: func() time.Time { return now }})
-			var a *Asked
+			a := &observe.Outcome{NoStore: true}
 			if prompt != "" {
 				a = example(prompt)
 			}
 			d := &Diagnosis{Why: Scope, Differs: []Difference{{Part: PartSystem, Byte: 212, Looks: "date"}}}
 			b.ReportAllocs()
 			for b.Loop() {
-				w.Count(d, a)
+				w.count(d, a)
 			}
 		})
 	}
@@ -94,7 +96,7 @@ func BenchmarkMemory(b *testing.B) {
 					if own {
 						r.Scope[0], r.Scope[1], r.Scope[2] = byte(i), byte(i>>8), byte(i>>16)
 					}
-					w.Kept(r, uint64(i), now.Add(time.Hour), always)
+					w.kept(observe.Stamp{}, r, uint64(i), now.Add(time.Hour))
 				}
 				b.ReportMetric(float64(used()-before)/n, "B/record")
 				b.ReportMetric(float64(w.index.bytes)/n, "counted-B/record")

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"time"
 	"unicode/utf8"
+
+	"reprise/proxy/observe"
 )
 
 // Bounds of what is kept of misses as examples.
@@ -15,13 +17,6 @@ const (
 	longestPrompt = 1000 // bytes of a prompt that are kept or shown
 	longestLabel  = 256  // bytes of a model or a namespace
 )
-
-// Asked is a miss as it becomes an example.
-type Asked struct {
-	Model, Tenant, Namespace string
-	Prompt                   string
-	Valid                    func() bool // false where a purge has begun since the request came; it is asked under the lock
-}
 
 // Example is a miss of the last hour, for the operator alone. It has texts only with Options.Prompts.
 type Example struct {
@@ -101,11 +96,11 @@ func (x *examples) of(group string) (all []Example) {
 }
 
 // example is a miss without the request that it came with, whose body is large.
-func (w *Watch) example(d *Diagnosis, a *Asked, now time.Time) Example {
-	e := Example{At: now.UTC(), Model: strings.Clone(head(a.Model, longestLabel)), Tenant: strings.Clone(head(a.Tenant, longestLabel)),
-		Namespace: strings.Clone(head(a.Namespace, longestLabel)), Bytes: len(a.Prompt), Entry: d.nearest}
+func (w *Watch) example(d *Diagnosis, o *observe.Outcome, now time.Time) Example {
+	e := Example{At: now.UTC(), Model: strings.Clone(head(o.Model, longestLabel)), Tenant: strings.Clone(head(o.Tenant, longestLabel)),
+		Namespace: strings.Clone(head(o.Namespace, longestLabel)), Bytes: len(o.Prompt), Entry: d.nearest}
 	if w.o.Prompts {
-		e.Prompt = strings.Clone(head(a.Prompt, longestPrompt))
+		e.Prompt = strings.Clone(head(o.Prompt, longestPrompt))
 	}
 	return e
 }

@@ -9,11 +9,22 @@ import (
 	"testing"
 	"time"
 	"unicode/utf8"
+
+	"reprise/proxy/observe"
+	"reprise/store"
 )
 
 // example is a miss of tenant t with a prompt.
-func example(prompt string) *Asked {
-	return &Asked{Model: "m", Tenant: "t", Prompt: prompt, Valid: always}
+func example(prompt string) *observe.Outcome {
+	return &observe.Outcome{Model: "m", Tenant: "t", Prompt: prompt}
+}
+
+// stale is the stamp of a request from before a purge.
+func stale() observe.Stamp {
+	all := observe.NewList(nil, nil)
+	came := all.Stamp()
+	all.Forget(store.Filter{})
+	return came
 }
 
 // prompts are those of the examples of the only group.
@@ -34,13 +45,13 @@ func TestExamples(t *testing.T) {
 	clock := now
 	w := NewWatch(Options{Prompts: true, Now: func() time.Time { return clock }})
 	for i := range 5 {
-		w.Count(&Diagnosis{Why: New}, example(fmt.Sprint("p", i)))
+		w.count(&Diagnosis{Why: New}, example(fmt.Sprint("p", i)))
 		clock = clock.Add(time.Minute)
 	}
 	if got := w.prompts(t); !slices.Equal(got, []string{"p4", "p3", "p2"}) {
 		t.Errorf("%q", got)
 	}
-	w.Count(&Diagnosis{Why: New}, nil)
+	w.count(&Diagnosis{Why: New}, &observe.Outcome{NoStore: true})
 	if got := w.prompts(t); len(got) != 3 {
 		t.Errorf("%q, after a miss without an example", got)
 	}
@@ -51,11 +62,11 @@ func TestExamples(t *testing.T) {
 	if w.examples.bytes != 0 || len(w.examples.groups) != 0 || w.examples.all.Len() != 0 {
 		t.Errorf("%d bytes are kept that no report shows", w.examples.bytes)
 	}
-	w.Count(&Diagnosis{Why: New}, example("secret"))
-	w.Clear()
+	w.count(&Diagnosis{Why: New}, example("secret"))
+	w.Forget(store.Filter{})
 	late := example("secret")
-	late.Valid = func() bool { return false }
-	w.Count(&Diagnosis{Why: New}, late)
+	late.Came = stale()
+	w.count(&Diagnosis{Why: New}, late)
 	if got := w.prompts(t); len(got) != 0 || w.examples.bytes != 0 {
 		t.Errorf("%q, after a purge", got)
 	}
@@ -73,7 +84,7 @@ func TestExampleTexts(t *testing.T) {
 		if d.nearest != 0 {
 			t.Error("a client's diagnosis has the entry of another tenant")
 		}
-		w.Count(d, &Asked{Model: "m" + strings.Repeat("é", 300), Tenant: "t", Namespace: "n", Prompt: long, Valid: always})
+		w.count(d, &observe.Outcome{Model: "m" + strings.Repeat("é", 300), Tenant: "t", Namespace: "n", Prompt: long})
 		return w.Report(Settings{}).Groups[0].Examples[0]
 	}
 	with := NewWatch(o)

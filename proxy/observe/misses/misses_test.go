@@ -9,6 +9,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"reprise/proxy/observe"
+	"reprise/store"
 )
 
 var testSeed = maphash.MakeSeed()
@@ -49,13 +52,12 @@ func (a ask) request() *Request {
 	return r
 }
 
-func always() bool          { return true }
 func fresh(uint64) Life     { return Fresh }
 func at(t time.Time) *Facts { return &Facts{Now: t} }
 func watch(bytes int) *Watch {
 	return NewWatch(Options{Bytes: bytes, Now: func() time.Time { return now }})
 }
-func (w *Watch) keep(a ask, id uint64) { w.Kept(a.request(), id, now.Add(time.Hour), always) }
+func (w *Watch) keep(a ask, id uint64) { w.kept(observe.Stamp{}, a.request(), id, now.Add(time.Hour)) }
 
 func (w *Watch) status(a ask) string { return w.Why(a.request(), at(now), fresh).Status() }
 
@@ -93,7 +95,7 @@ func TestOwnersAreApart(t *testing.T) {
 func TestFateIsItsOwners(t *testing.T) {
 	w := watch(0)
 	a := ask{tenant: "t", prompt: "p"}
-	w.NotKept(a.request(), "length", always)
+	w.notKept(observe.Stamp{}, a.request(), "length")
 	if got := w.status(a); got != "why=not-stored:length" {
 		t.Error(got)
 	}
@@ -260,17 +262,16 @@ func TestPurge(t *testing.T) {
 	w := watch(0)
 	a, b := ask{tenant: "t", prompt: "p", fields: []string{"user=a", "system=x"}}, ask{tenant: "t", prompt: "p", fields: []string{"user=b", "system=x"}}
 	w.keep(a, 1)
-	w.Count(w.Why(b.request(), at(now), fresh), nil)
-	w.Clear()
+	w.count(w.Why(b.request(), at(now), fresh), &observe.Outcome{NoStore: true})
+	w.Forget(store.Filter{})
 	if x := &w.index; len(x.scopes)+len(x.texts)+len(x.owns)+len(x.asked)+len(x.places)+len(x.ring)+x.bytes+x.words != 0 || len(x.names) != len(watch(0).index.names) {
 		t.Errorf("after a purge there are %d scopes, %d texts, %d names, %d bytes", len(x.scopes), len(x.texts), len(x.names), x.bytes)
 	}
 	if got := w.Report(Settings{}); got.Misses != 0 || len(got.Groups) != 0 {
 		t.Errorf("%+v", got)
 	}
-	never := func() bool { return false }
-	w.Kept(a.request(), 1, now.Add(time.Hour), never)
-	w.NotKept(a.request(), "length", never)
+	w.kept(stale(), a.request(), 1, now.Add(time.Hour))
+	w.notKept(stale(), a.request(), "length")
 	for _, one := range []ask{a, b} {
 		if got := w.status(one); got != "why=new" {
 			t.Errorf("%s after a purge", got)
@@ -292,7 +293,7 @@ func TestPanicOfSystem(t *testing.T) {
 		}()
 		r := ask{tenant: "t", prompt: "p", fields: []string{"user=a", "system=x"}}.request()
 		r.System = func() []Text { panic("system") }
-		w.Kept(r, 1, now.Add(time.Hour), always)
+		w.kept(observe.Stamp{}, r, 1, now.Add(time.Hour))
 	}()
 	w.keep(ask{tenant: "t", prompt: "p", fields: []string{"user=a", "system=x"}}, 2)
 	if got := w.status(ask{tenant: "t", prompt: "p", fields: []string{"user=b", "system=x"}}); got != "why=scope;differs=user" {
@@ -304,9 +305,9 @@ func TestPanicOfSystem(t *testing.T) {
 func TestPurgeMeanwhile(t *testing.T) {
 	w := watch(0)
 	r := ask{tenant: "t", prompt: "p", fields: []string{"system=secret"}}.request()
-	texts, purged := r.System, false
-	r.System = func() []Text { w.Clear(); purged = true; return texts() }
-	w.Kept(r, 1, now.Add(time.Hour), func() bool { return !purged })
+	texts, all := r.System, observe.NewList(nil, []observe.Observer{w})
+	r.System = func() []Text { all.Forget(store.Filter{}); return texts() }
+	w.kept(all.Stamp(), r, 1, now.Add(time.Hour))
 	if x := &w.index; x.bytes != 0 || len(x.scopes)+len(x.texts)+int(x.next-x.first) != 0 {
 		t.Errorf("%d bytes, %d scopes, %d texts", x.bytes, len(x.scopes), len(x.texts))
 	}
@@ -336,7 +337,7 @@ func TestBounded(t *testing.T) {
 		} else { // without the cost of texts, which the others have
 			r.Asks, r.System = uint64(i%1000)+1, nil
 			r.Scope[0], r.Scope[1], r.Scope[2], r.Scope[3] = byte(i), byte(i>>8), byte(i>>16), 1
-			w.Kept(r, uint64(i+1), now.Add(time.Hour), always)
+			w.kept(observe.Stamp{}, r, uint64(i+1), now.Add(time.Hour))
 		}
 		most = max(most, w.index.bytes)
 	}
@@ -453,7 +454,7 @@ func TestCounts(t *testing.T) {
 			fields: []string{fmt.Sprint("user=", rng.IntN(30)), fmt.Sprintf("system=%s%d", strings.Repeat("s", rng.IntN(300)), rng.IntN(5))}}
 		switch rng.IntN(6) {
 		case 0:
-			w.NotKept(a.request(), "length", always)
+			w.notKept(observe.Stamp{}, a.request(), "length")
 		case 1:
 			r := a.request()
 			r.Parts, r.System = nil, nil

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"reprise/store"
 )
 
 // TestForget: a purge of one entry leaves the counts, with the names of known fields and of headers; no digest, text, example or other name.
@@ -13,9 +15,9 @@ func TestForget(t *testing.T) {
 	w.keep(ask{tenant: "t", prompt: "p", fields: []string{"user=a", "system=x", "secret=1", "another=1", "header:X-Run=1"}}, 1)
 	for _, fields := range [][]string{{"user=b", "system=x", "secret=1", "another=1", "header:X-Run=1"}, {"user=a", "system=x", "secret=2", "another=1", "header:X-Run=2"},
 		{"user=a", "system=x", "secret=1", "another=2", "header:X-Run=2"}} {
-		w.Count(w.Why(ask{tenant: "t", prompt: "p", fields: fields}.request(), at(now), fresh), example("a prompt"))
+		w.count(w.Why(ask{tenant: "t", prompt: "p", fields: fields}.request(), at(now), fresh), example("a prompt"))
 	}
-	w.ForgetTexts()
+	w.Forget(store.Filter{Entry: 1})
 	if x := &w.index; len(x.scopes)+len(x.texts)+len(x.owns)+len(x.asked)+len(x.places)+len(x.ring)+x.bytes+x.words+w.examples.bytes+w.examples.all.Len() != 0 {
 		t.Errorf("%d scopes, %d texts, %d bytes, %d examples", len(x.scopes), len(x.texts), x.bytes, w.examples.all.Len())
 	}
@@ -28,7 +30,7 @@ func TestForget(t *testing.T) {
 			t.Errorf("%+v, not %s", g, want)
 		}
 	}
-	w.Clear()
+	w.Forget(store.Filter{})
 	if r := w.Report(Settings{}); r.Misses != 0 || !r.Forgotten.IsZero() || !r.Emptied.Equal(now) {
 		t.Errorf("%+v", r)
 	}

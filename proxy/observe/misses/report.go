@@ -5,6 +5,8 @@ import (
 	"slices"
 	"strings"
 	"time"
+
+	"reprise/proxy/observe"
 )
 
 // Bounds of what is counted.
@@ -95,18 +97,18 @@ func (d *Diagnosis) without(known func(field string) bool) *Diagnosis {
 // otherGroup is the key and the reason of the misses for more reasons than are counted.
 const otherGroup = "other"
 
-// Count counts a miss, by the operator's view of it. a is what becomes an example; nil: nothing does.
-func (w *Watch) Count(d *Diagnosis, a *Asked) {
+// count counts the miss of a request, by the operator's view of it, and keeps the request as an example.
+func (w *Watch) count(d *Diagnosis, o *observe.Outcome) {
 	d = d.Operator()
 	now := w.o.Now()
-	key, minute := d.key(), now.Unix()/60
-	var example Example
-	if a != nil {
-		example = w.example(d, a, now)
-	}
+	example, minute := w.example(d, o, now), now.Unix()/60
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	b := &w.window.buckets[uint64(minute)%buckets]
+	stale := o.Came.Stale()
+	if stale { // a purge has taken the names of fields that clients choose
+		d = d.without(w.o.Known)
+	}
+	key, b := d.key(), &w.window.buckets[uint64(minute)%buckets]
 	total := w.o.Requests()
 	if b.minute != minute {
 		*b = bucket{minute: minute, requests: total, groups: map[string]*group{}}
@@ -130,7 +132,7 @@ func (w *Watch) Count(d *Diagnosis, a *Asked) {
 	if d.hit {
 		g.hits++
 	}
-	if w.examples.expire(minute); a != nil && a.Valid() {
+	if w.examples.expire(minute); !o.NoStore && !stale {
 		w.examples.add(key, example)
 	}
 }

@@ -7,13 +7,16 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"reprise/proxy/observe"
+	"reprise/store"
 )
 
 // TestWindow: the report has the last hour, and its shares are of the requests of that hour.
 func TestWindow(t *testing.T) {
 	clock, requests := now, int64(500) // of before
 	w := NewWatch(Options{Now: func() time.Time { return clock }, Requests: func() int64 { return requests }})
-	miss := func(d *Diagnosis) { w.Count(d, nil); requests++ }
+	miss := func(d *Diagnosis) { w.count(d, &observe.Outcome{NoStore: true}); requests++ }
 	for minute := range 90 {
 		clock = now.Add(time.Duration(minute) * time.Minute)
 		requests += 3 // hits
@@ -43,7 +46,7 @@ func TestWindow(t *testing.T) {
 func TestGroupsAreBounded(t *testing.T) {
 	w := watch(0)
 	for i := range 5000 {
-		w.Count(&Diagnosis{Why: Scope, Differs: []Difference{{Part: fmt.Sprint("x", i), Byte: -1}}}, nil)
+		w.count(&Diagnosis{Why: Scope, Differs: []Difference{{Part: fmt.Sprint("x", i), Byte: -1}}}, &observe.Outcome{NoStore: true})
 	}
 	r := w.Report(Settings{})
 	if len(r.Groups) != mostGroups+1 || r.Groups[0].Why != "other" || r.Groups[0].Count != 5000-mostGroups {
@@ -60,7 +63,7 @@ func TestCountedWithoutRequest(t *testing.T) {
 		if d.all == nil {
 			t.Fatal("the operator's view is that of the client")
 		}
-		w.Count(d, nil)
+		w.count(d, &observe.Outcome{NoStore: true})
 		for _, b := range w.window.buckets {
 			for _, g := range b.groups {
 				if g.diagnosis.all != nil {
@@ -119,17 +122,17 @@ func TestConcurrent(t *testing.T) {
 			rng := rand.New(rand.NewPCG(uint64(g), 1))
 			for i := range 500 {
 				a := ask{tenant: "t", prompt: fmt.Sprint("p", rng.IntN(9)), fields: []string{fmt.Sprint("user=", rng.IntN(9)), fmt.Sprint("system=Be brief. Request ", rng.IntN(99), ".")}}
-				w.Count(w.Why(a.request(), at(now), fresh), nil)
+				w.count(w.Why(a.request(), at(now), fresh), &observe.Outcome{NoStore: true})
 				w.keep(a, uint64(g*1000+i))
 				w.Explain(a.request(), at(now), fresh)
 				if i%100 == 99 {
 					w.Report(Settings{})
 				}
 				if g == 0 && i == 250 {
-					w.Clear()
+					w.Forget(store.Filter{})
 				}
 				if g == 0 && i%100 == 0 {
-					w.ForgetTexts()
+					w.Forget(store.Filter{Entry: 1})
 				}
 			}
 		})

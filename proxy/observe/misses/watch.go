@@ -46,8 +46,8 @@ type Watch struct {
 	index    index
 	window   window
 	examples examples
-	emptied  time.Time // by the last Clear of a purge; zero: there was none
-	forgot   time.Time // by the last Forget
+	emptied  time.Time // by the last purge of more than one entry; zero: there was none
+	forgot   time.Time // by the last purge of one entry
 }
 
 // NewWatch returns a Watch that remembers nothing.
@@ -66,9 +66,8 @@ func NewWatch(o Options) *Watch {
 	return w
 }
 
-// Kept remembers that the answer to r is kept in an entry until a time; the zero time is for ever. valid is asked under the lock: false where
-// a purge has begun since r came, so that nothing of before is remembered.
-func (w *Watch) Kept(r *Request, id uint64, until time.Time, valid func() bool) {
+// kept remembers that the answer to r is kept in an entry until a time; the zero time is for ever.
+func (w *Watch) kept(came observe.Stamp, r *Request, id uint64, until time.Time) {
 	if r.Asks == 0 {
 		return
 	}
@@ -84,7 +83,7 @@ func (w *Watch) Kept(r *Request, id uint64, until time.Time, valid func() bool) 
 			texts = r.System()
 		}()
 	}
-	if !valid() {
+	if came.Stale() {
 		return
 	}
 	s := x.scope(r, texts)
@@ -108,7 +107,7 @@ func secondsOf(t time.Time) int64 {
 // it has been seen, and its conversation is not known where it has one.
 func (w *Watch) Found(r *Request, id uint64, until time.Time, turns bool) {
 	if !turns {
-		w.Kept(r, id, until, func() bool { return true })
+		w.kept(observe.Stamp{}, r, id, until)
 		return
 	}
 	w.mu.Lock()
@@ -122,8 +121,8 @@ func (w *Watch) Found(r *Request, id uint64, until time.Time, turns bool) {
 	x.add(record{own: own, asks: r.Asks, id: id, until: secondsOf(until), owner: ownerOf(r), scope: s})
 }
 
-// NotKept remembers why the answer to r was not kept. valid is that of Kept.
-func (w *Watch) NotKept(r *Request, reason string, valid func() bool) {
+// notKept remembers why the answer to r was not kept.
+func (w *Watch) notKept(came observe.Stamp, r *Request, reason string) {
 	if r.Asks == 0 {
 		return
 	}
@@ -133,7 +132,7 @@ func (w *Watch) NotKept(r *Request, reason string, valid func() bool) {
 	place := x.place(r)
 	if old := x.at(x.places[place]); old != nil && old.scope == nil {
 		old.reason = x.number(reason)
-	} else if valid() {
+	} else if !came.Stale() {
 		x.add(record{place: place, owner: ownerOf(r), reason: x.number(reason)})
 	}
 }
@@ -150,55 +149,33 @@ func (m *Missed) Kind() string { return string(m.Why) }
 // Ended counts a miss, and remembers what became of the answer to a request that missed: an entry, or why there is none.
 func (w *Watch) Ended(o *observe.Outcome) {
 	m, known := o.Missed.(*Missed)
-	if !known {
-		return
-	}
-	current := func() bool { return !o.Came.Stale() }
-	if o.Answered {
-		var example *Asked
-		if !o.NoStore {
-			example = &Asked{Model: o.Model, Tenant: o.Tenant, Namespace: o.Namespace, Prompt: o.Prompt, Valid: current}
-		}
-		w.Count(m.Diagnosis, example)
-		return
-	}
 	switch call := &o.Call; {
+	case !known:
+	case o.Answered:
+		w.count(m.Diagnosis, o)
 	case o.NoStore:
 	case call.Kept != nil:
 		m.Request.Short = call.Shortened
-		w.Kept(m.Request, uint64(call.Kept.ID), call.Kept.Expires, current)
+		w.kept(o.Came, m.Request, uint64(call.Kept.ID), call.Kept.Expires)
 	case call.NotKept != "":
-		w.NotKept(m.Request, call.NotKept, current)
+		w.notKept(o.Came, m.Request, call.NotKept)
 	}
 }
 
-// Forget drops, for a purge of one entry, whatever a prompt may have left, and keeps the figures: a look at one wrong answer must not cost
-// those of the last hour. For any other purge it drops everything.
+// Forget forgets everything, the figures and examples of Report too. For a purge of one entry it forgets whatever a prompt may have left: what
+// was asked, texts of system prompts, examples, and names of fields that are no API's own, because clients choose them. How many requests
+// missed for which reason stays then, as it has no text: a look at one wrong answer must not cost the figures of the last hour.
 func (w *Watch) Forget(f store.Filter) {
-	if f.Entry != 0 {
-		w.ForgetTexts()
-	} else {
-		w.Clear()
-	}
-}
-
-// Clear forgets everything, the figures and examples of Report too. A purge of more than one entry calls it when its epoch has begun.
-func (w *Watch) Clear() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if f.Entry != 0 {
+		w.forgetTextsLocked()
+		w.window.forget(w.o.Known)
+		w.forgot = w.o.Now().UTC()
+		return
+	}
 	w.clearLocked()
 	w.emptied, w.forgot = w.o.Now().UTC(), time.Time{}
-}
-
-// ForgetTexts forgets whatever a prompt may have left: what was asked, texts of system prompts, examples, and names of fields that are no API's own,
-// because clients choose them. How many requests missed for which reason stays, as it has no text. A purge of one entry calls it when its
-// epoch has begun.
-func (w *Watch) ForgetTexts() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.forgetTextsLocked()
-	w.window.forget(w.o.Known)
-	w.forgot = w.o.Now().UTC()
 }
 
 // forgetTextsLocked makes index and examples empty.
