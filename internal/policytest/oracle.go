@@ -13,6 +13,9 @@ import (
 	"reprise/policy"
 )
 
+// Make makes a policy by its name, as registries do.
+type Make func(name string, o policy.Options) (policy.Evictor, error)
+
 // CheckOracle plays the traces of policy/testdata/oracle, which is dir, through policies, and holds them to the known answers: exact rows to the digit, seeded ones within 0.4 % or 5 standard
 // deviations, the ones that hang on float rounding within 0.1 %. names maps algorithms of results.csv to names of policies; the others are not
 // played. The misses there come from an independent implementation of each definition (libCacheSim, or a model of the published text), over
@@ -42,7 +45,10 @@ func CheckOracle(t *testing.T, make Make, dir string, names map[string]string) {
 
 func (row oracleRow) play(t *testing.T, make Make, name string, seed uint64) float64 {
 	t.Helper()
-	e := make.named(t, name, policy.Options{Capacity: row.capacity, Seed: seed})
+	e, err := make(name, policy.Options{Capacity: row.capacity, Seed: seed})
+	if err != nil {
+		t.Fatal(err)
+	}
 	return float64(CountMisses(e, row.capacity, OracleTrace(t, row.dir, row.trace)))
 }
 

@@ -9,12 +9,6 @@ import (
 	"reprise/policy/spec"
 )
 
-func TestSimplePoliciesNameTheVictimsOfTheirDefinitions(t *testing.T) {
-	for _, name := range []string{"fifo", "lru", "sieve", "lfu", "gdsf", "aging-lfu:w=10"} {
-		policytest.CheckDefinition(t, specs.New, name)
-	}
-}
-
 // TestOrders compares the order of evictions. Most policies stage the last item, and evict it last.
 func TestOrders(t *testing.T) {
 	for _, c := range []struct{ policy, script, want string }{

@@ -36,6 +36,9 @@ func TestNewErrors(t *testing.T) {
 	if _, err := New("lruu", policy.Options{Capacity: 10}); !errors.Is(err, policy.ErrUnknown) {
 		t.Errorf("error %v is not ErrUnknown", err)
 	}
+	if _, err := New("arc", policy.Options{Capacity: 10}); err == nil || !Replayed("arc") || Replayed("lru") {
+		t.Errorf("arc, a policy of replays: %v", err)
+	}
 }
 
 func TestEveryPolicyIsDescribed(t *testing.T) {

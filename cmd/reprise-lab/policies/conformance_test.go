@@ -1,10 +1,12 @@
 package policies
 
 import (
+	"math/rand/v2"
 	"slices"
 	"testing"
 
 	"reprise/internal/policytest"
+	"reprise/policy"
 	"reprise/policy/registry"
 )
 
@@ -27,12 +29,24 @@ func TestServingAreReplayed(t *testing.T) {
 	}
 }
 
-func TestEvictors(t *testing.T) { policytest.Conform(t, New, own()) }
-
-func TestCapacityReservesNothing(t *testing.T) {
-	policytest.ReservesNothing(t, New, append(own(), "lhd:form=stock"))
-}
-
-func TestObjectives(t *testing.T) {
-	policytest.CheckObjectives(t, New, []string{"gdfs", "rac-no-tp", "rac-no-tsi"})
+// TestEvictors plays random calls through policies that only replays have, with parameters that leave no room in one queue or another: each
+// names residents alone, and every resident in the end. The tests of package registry ask more of those that serve; for these, replays add
+// up their books, and the block cache of package blocks is compared with a model under each.
+func TestEvictors(t *testing.T) {
+	r := rand.New(rand.NewPCG(77, 1))
+	for range 60 {
+		script := make([]byte, 300+r.IntN(600))
+		for i := range script {
+			script[i] = byte(r.Uint32())
+		}
+		for _, name := range append(own(), "2q:in=0,out=0", "2q:in=9C", "lhd:form=stock") {
+			for _, o := range []policy.Options{{Capacity: 1}, {Capacity: 4, Bytes: true, Seed: 3}, {Capacity: 9}} {
+				e, err := New(name, o)
+				if err != nil {
+					t.Fatal(err)
+				}
+				policytest.PlayBytes(t, name, e, script, nil)
+			}
+		}
+	}
 }

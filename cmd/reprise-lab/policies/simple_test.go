@@ -9,12 +9,6 @@ import (
 	"reprise/policy/classic"
 )
 
-func TestSimplePoliciesNameTheVictimsOfTheirDefinitions(t *testing.T) {
-	for _, name := range []string{"clock", "clock:bits=3", "lfu-da"} {
-		policytest.CheckDefinition(t, New, name)
-	}
-}
-
 // TestOrders compares the order of evictions. Most policies stage the last item, and evict it last.
 func TestOrders(t *testing.T) {
 	for _, c := range []struct{ policy, script, want string }{

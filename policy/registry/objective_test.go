@@ -1,4 +1,4 @@
-package policytest
+package registry
 
 import (
 	"math"
@@ -23,19 +23,22 @@ var situations = []struct {
 	{"both", policy.Limit{Entries: 1000, Bytes: 200 * 1000}, false, []string{"hits/byte"}, []string{"tokens/byte"}, []string{"auto", "hits", "tokens"}},
 }
 
-// CheckObjectives plays requests, generated with sizes and costs that are independent and heavy-tailed, through policies that have
+// TestObjectives plays requests, generated with sizes and costs that are independent and heavy-tailed, through every policy that has
 // objectives. Each value is judged by its own measure, in which no other value is better by more than the seeds differ.
-func CheckObjectives(t *testing.T, make Make, names []string) {
-	for _, name := range names {
+func TestObjectives(t *testing.T) {
+	for _, info := range List() {
+		if !slices.ContainsFunc(info.Params, func(p policy.Param) bool { return p.Name == "value" }) {
+			continue
+		}
 		for _, s := range situations {
-			t.Run(name+" "+s.name, func(t *testing.T) {
+			t.Run(info.Name+" "+s.name, func(t *testing.T) {
 				t.Parallel()
 				hits, tokens := map[string][]float64{}, map[string][]float64{}
 				all := slices.Concat(s.hits, s.tokens, s.others)
 				for _, value := range all {
 					for seed := range uint64(5) {
 						o := policy.Options{Capacity: max(200, s.limit.Entries), Bytes: s.bytes, Seed: seed}
-						h, c := playObjective(t, make, name+":value="+value, o, s.limit)
+						h, c := playObjective(t, info.Name+":value="+value, o, s.limit)
 						hits[value], tokens[value] = append(hits[value], h), append(tokens[value], c)
 					}
 				}
@@ -77,11 +80,14 @@ func difference(x, y []float64) (mean, noise float64) {
 
 // playObjective returns the hit ratio and the tokens saved as a share of the tokens of all requests: 2,000 identities by a Zipf law, in
 // 100 topics.
-func playObjective(t *testing.T, make Make, name string, o policy.Options, limit policy.Limit) (hits, tokens float64) {
-	e := make.named(t, name, o)
+func playObjective(t *testing.T, name string, o policy.Options, limit policy.Limit) (hits, tokens float64) {
+	e, err := New(name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
 	const identities, requests = 2000, 8000
 	r := rand.New(rand.NewPCG(o.Seed, 11))
-	items := [identities]policy.Item{}
+	items := make([]policy.Item, identities)
 	for i := range items {
 		items[i] = policy.Item{
 			Key: uint64(i + 1), Topic: policy.TopicID(1 + r.IntN(100)),
@@ -90,7 +96,7 @@ func playObjective(t *testing.T, make Make, name string, o policy.Options, limit
 	}
 	zipf := rand.NewZipf(r, 1.1, 20, identities-1)
 	ledger := policy.NewLedger(e, limit)
-	resident := [identities]policy.ID{}
+	resident := make([]policy.ID, identities)
 	all := 0.0
 	for seq := int64(1); seq <= requests; seq++ {
 		i, at := zipf.Uint64(), policy.Tick{Seq: seq}

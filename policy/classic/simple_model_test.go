@@ -1,4 +1,4 @@
-package policytest
+package classic
 
 import (
 	"cmp"
@@ -18,38 +18,35 @@ type model interface {
 	purge(id policy.ID)
 }
 
-// CheckDefinition compares a simple policy with its definition victim by victim, with entries of random size that purges
+// TestSimplePoliciesNameTheVictimsOfTheirDefinitions compares victim by victim, with entries of random size that purges
 // take away: making room after the insertion must be the same as making it before.
-func CheckDefinition(t *testing.T, make Make, name string) {
-	for _, limit := range []policy.Limit{{Entries: 12}, {Bytes: 100}} {
-		t.Run(fmt.Sprintf("%s/%+v", name, limit), func(t *testing.T) {
-			e := make.named(t, name, policy.Options{Capacity: 12, Bytes: true})
-			compare(t, policy.NewLedger(e, limit), limit, definitions[name]())
-		})
+func TestSimplePoliciesNameTheVictimsOfTheirDefinitions(t *testing.T) {
+	for name, fresh := range map[string]func() model{
+		"fifo":  func() model { return &queueModel{evictAt: oldest} },
+		"lru":   func() model { return &queueModel{evictAt: oldest, moves: true} },
+		"sieve": func() model { return &queueModel{evictAt: underHand, most: 1} },
+		"lfu": func() model {
+			return &keyModel{key: func(_ *keyModel, r *modelRow) float64 { return r.uses }}
+		},
+		"gdsf": func() model {
+			return &keyModel{key: func(m *keyModel, r *modelRow) float64 {
+				return m.floor + r.uses*float64(float32(max(r.Cost, 1)/float64(max(r.Size, 1))))
+			}}
+		},
+		"aging-lfu:w=10": func() model {
+			return &keyModel{key: func(_ *keyModel, r *modelRow) float64 { return 10*r.uses + float64(r.seq) }, byOffset: true}
+		},
+	} {
+		for _, limit := range []policy.Limit{{Entries: 12}, {Bytes: 100}} {
+			t.Run(fmt.Sprintf("%s/%+v", name, limit), func(t *testing.T) {
+				e, err := specs.New(name, policy.Options{Capacity: 12, Bytes: true})
+				if err != nil {
+					t.Fatal(err)
+				}
+				compare(t, policy.NewLedger(e, limit), limit, fresh())
+			})
+		}
 	}
-}
-
-// definitions are the simple policies by their names.
-var definitions = map[string]func() model{
-	"fifo":         func() model { return &queueModel{evictAt: oldest} },
-	"lru":          func() model { return &queueModel{evictAt: oldest, moves: true} },
-	"clock":        func() model { return &queueModel{evictAt: secondChance, most: 1} },
-	"clock:bits=3": func() model { return &queueModel{evictAt: secondChance, most: 7} },
-	"sieve":        func() model { return &queueModel{evictAt: underHand, most: 1} },
-	"lfu": func() model {
-		return &keyModel{key: func(_ *keyModel, r *modelRow) float64 { return r.uses }}
-	},
-	"lfu-da": func() model {
-		return &keyModel{key: func(m *keyModel, r *modelRow) float64 { return m.floor + r.uses }}
-	},
-	"gdsf": func() model {
-		return &keyModel{key: func(m *keyModel, r *modelRow) float64 {
-			return m.floor + r.uses*float64(float32(max(r.Cost, 1)/float64(max(r.Size, 1))))
-		}}
-	},
-	"aging-lfu:w=10": func() model {
-		return &keyModel{key: func(_ *keyModel, r *modelRow) float64 { return 10*r.uses + float64(r.seq) }, byOffset: true}
-	},
 }
 
 func compare(t *testing.T, l *policy.Ledger, limit policy.Limit, m model) {
@@ -135,13 +132,6 @@ func (m *queueModel) find(id policy.ID) int {
 }
 
 func oldest(*queueModel) int { return 0 }
-
-func secondChance(m *queueModel) int {
-	for m.rows[0].uses > 0 {
-		m.rows = append(m.rows[1:], queueRow{m.rows[0].id, m.rows[0].uses - 1})
-	}
-	return 0
-}
 
 func underHand(m *queueModel) int {
 	for m.rows[m.hand].uses > 0 {
