@@ -11,7 +11,6 @@ import (
 	"crypto/sha256"
 	"errors"
 	"fmt"
-	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -22,8 +21,8 @@ import (
 	"reprise/embed"
 )
 
-// ErrModel is wrapped by the errors of Open that are about the content of a file.
-var ErrModel = errors.New("no model that can be used")
+// errModel is wrapped by the errors of Open that are about the content of a file.
+var errModel = errors.New("no model that can be used")
 
 const (
 	maxTokens = 512     // of a text; the rest is not read
@@ -95,7 +94,7 @@ func load(f files) (*Embedder, error) {
 			return nil, err
 		}
 		if s.Size() > maxFile {
-			return nil, fmt.Errorf("%w: %s has %d bytes, at most %d are read", ErrModel, filepath.Base(path), s.Size(), maxFile)
+			return nil, fmt.Errorf("%w: %s has %d bytes, at most %d are read", errModel, filepath.Base(path), s.Size(), maxFile)
 		}
 		b, err := os.ReadFile(path)
 		fmt.Fprintf(sum, "%d\n", len(b))
@@ -121,14 +120,14 @@ func load(f files) (*Embedder, error) {
 // decode makes the table and the tokenizer, and checks that they fit.
 func (e *Embedder) decode(weights, text []byte) (err error) {
 	if e.table, err = newTable(weights); err != nil {
-		return fmt.Errorf("%w: model.safetensors: %w", ErrModel, err)
+		return fmt.Errorf("%w: model.safetensors: %w", errModel, err)
 	}
 	var pieces []string
 	if e.tokens, pieces, err = newTokenizer(text); err != nil {
-		return fmt.Errorf("%w: tokenizer.json: %w", ErrModel, err)
+		return fmt.Errorf("%w: tokenizer.json: %w", errModel, err)
 	}
 	if n := e.table.tokens(); len(pieces) > n {
-		return fmt.Errorf("%w: tokenizer.json has %d tokens, model.safetensors vectors for %d", ErrModel, len(pieces), n)
+		return fmt.Errorf("%w: tokenizer.json has %d tokens, model.safetensors vectors for %d", errModel, len(pieces), n)
 	}
 	e.dim, e.longest = e.table.dim, maxTokens*median(pieces)
 	return nil
@@ -187,16 +186,12 @@ func (e *Embedder) mean(ids []int) []float32 {
 	for _, id := range ids {
 		e.table.add(sum, id)
 	}
-	norm := 0.0
-	for _, x := range sum {
-		norm += x * x
-	}
-	if norm = math.Sqrt(norm); !(norm > 1e-12) || math.IsInf(norm, 0) {
-		return nil
-	}
 	v := make([]float32, e.dim)
 	for i, x := range sum {
-		v[i] = float32(x / norm)
+		v[i] = float32(x)
+	}
+	if !embed.Normalize(v) {
+		return nil
 	}
 	return v
 }

@@ -237,7 +237,7 @@ func TestRefused(t *testing.T) {
 		"byte_fallback":                         {string(safetensors(map[string]part{"embeddings": good})), `{"model":{"type":"Unigram","byte_fallback":true,"vocab":[["a",-1]]}}`},
 	} {
 		_, err := Open(write(t, []byte(model[0]), model[1]))
-		if !errors.Is(err, ErrModel) || !strings.Contains(err.Error(), want) {
+		if !errors.Is(err, errModel) || !strings.Contains(err.Error(), want) {
 			t.Errorf("%v, want %q", err, want)
 		}
 	}

@@ -32,29 +32,29 @@ func (e *Embedder) serverError(ctx context.Context, err error) error {
 	var request *goopenai.RequestError
 	switch {
 	case ctx.Err() != nil:
-		return fmt.Errorf("%w: %w", ErrServer, ctx.Err())
+		return fmt.Errorf("%w: %w", errServer, ctx.Err())
 	case errors.As(err, &request): // may wrap an APIError without a status
-		return fmt.Errorf("%w: status %d", ErrServer, request.HTTPStatusCode)
+		return fmt.Errorf("%w: status %d", errServer, request.HTTPStatusCode)
 	case errors.As(err, &api):
-		return fmt.Errorf("%w: status %d", ErrServer, api.HTTPStatusCode)
+		return fmt.Errorf("%w: status %d", errServer, api.HTTPStatusCode)
 	}
-	return fmt.Errorf("%w: %w", ErrServer, err)
+	return fmt.Errorf("%w: %w", errServer, err)
 }
 
 // arrange orders the rows by their index, because servers need not, and requires each index once.
 func arrange(rows []goopenai.Embedding, n int) ([][]float32, error) {
 	if len(rows) != n {
-		return nil, fmt.Errorf("%w: %d vectors for %d texts", ErrAnswer, len(rows), n)
+		return nil, fmt.Errorf("%w: %d vectors for %d texts", errAnswer, len(rows), n)
 	}
 	out := make([][]float32, n)
 	for _, row := range rows {
 		switch {
 		case row.Index < 0 || row.Index >= n || out[row.Index] != nil:
-			return nil, fmt.Errorf("%w: index %d twice or out of range", ErrAnswer, row.Index)
+			return nil, fmt.Errorf("%w: index %d twice or out of range", errAnswer, row.Index)
 		case len(row.Embedding) > maxDim:
-			return nil, fmt.Errorf("%w: %d dimensions", ErrAnswer, len(row.Embedding))
+			return nil, fmt.Errorf("%w: %d dimensions", errAnswer, len(row.Embedding))
 		case !embed.Normalize(row.Embedding):
-			return nil, fmt.Errorf("%w: a vector without direction", ErrAnswer)
+			return nil, fmt.Errorf("%w: a vector without direction", errAnswer)
 		}
 		out[row.Index] = row.Embedding
 	}

@@ -16,17 +16,25 @@ import (
 )
 
 var (
-	// ErrServer: no usable answer came. Errors never quote the text that was sent, nor the server's message, which may
+	// errServer: no usable answer came. Errors never quote the text that was sent, nor the server's message, which may
 	// contain it.
-	ErrServer = errors.New("embedding server")
-	// ErrAnswer: the answer is wrong: too few vectors, another length, a zero vector.
-	ErrAnswer = errors.New("bad embedding answer")
-	// ErrUndialled: the length of a vector is not yet known, see Dial and Former.
-	ErrUndialled = errors.New("embedder not dialled")
+	errServer = errors.New("embedding server")
+	// errAnswer: the answer is wrong: too few vectors, another length, a zero vector.
+	errAnswer = errors.New("bad embedding answer")
+	// errUndialled: the length of a vector is not yet known, see Dial and Former.
+	errUndialled = errors.New("embedder not dialled")
 )
 
-// minDim is the fewest numbers that have a direction. maxDim bounds the memory that an answer can take; the longest known models have 4096.
-const minDim, maxDim = 2, 8192
+const (
+	minDim = 2    // the fewest numbers that have a direction
+	maxDim = 8192 // bounds the memory that an answer can take; the longest known models have 4096
+
+	// maxText is the longest text in bytes, prefix not counted, some 512 tokens of English, which is the window of most local models. Many servers
+	// cut a text to the window without an error, and texts that differ only after the cut would have equal vectors.
+	maxText = 2048
+	// mostTexts is the most texts in one request, the limit that TEI sets.
+	mostTexts = 32
+)
 
 // Embedder calls one model of one server. It is safe for concurrent use.
 type Embedder struct {
@@ -40,13 +48,13 @@ var _ embed.Remote = (*Embedder)(nil)
 
 // New checks the options and sends nothing. Where o.Dimensions is 0, Embed works after the first successful Dial, or after Former.
 func New(o Options) (*Embedder, error) {
-	if err := o.Validate(); err != nil {
+	if err := o.validate(); err != nil {
 		return nil, err
 	}
 	o = o.withDefaults()
 	config := goopenai.DefaultConfig(o.Key)
 	config.BaseURL = o.BaseURL
-	config.HTTPClient = limited{o.HTTPClient, answerBytes(o.Batch)}
+	config.HTTPClient = limited{o.HTTPClient, answerBytes(mostTexts)}
 	e := &Embedder{o: o, client: goopenai.NewClientWithConfig(config)}
 	e.dim.Store(int64(o.Dimensions))
 	return e, nil
@@ -61,7 +69,7 @@ func (e *Embedder) Dial(ctx context.Context) error {
 	}
 	n := len(vectors[0])
 	if n < minDim {
-		return fmt.Errorf("%w: %d dimensions", ErrAnswer, n)
+		return fmt.Errorf("%w: %d dimensions", errAnswer, n)
 	}
 	if !e.dim.CompareAndSwap(0, int64(n)) && e.Dim() != n {
 		return e.wrongLength(n)
@@ -74,7 +82,7 @@ func (e *Embedder) Dial(ctx context.Context) error {
 func (e *Embedder) Answered() bool { return e.answered.Load() }
 
 func (e *Embedder) wrongLength(n int) error {
-	return fmt.Errorf("%w: %w: %d dimensions, want %d", ErrAnswer, embed.ErrDim, n, e.Dim())
+	return fmt.Errorf("%w: %w: %d dimensions, want %d", errAnswer, embed.ErrDim, n, e.Dim())
 }
 
 // Former takes over the length that the name of a space has, as Space has made it, where that space is of this model and prefix and the
@@ -104,19 +112,19 @@ func (e *Embedder) Dim() int { return int(e.dim.Load()) }
 func (e *Embedder) Thresholds() embed.Thresholds { return e.o.Thresholds }
 
 // Embed sends the texts in batches, one after the other, each within Options.Timeout. A text without a letter, digit or
-// pictograph, and one over Options.MaxText, is never sent and has a nil vector. On an error there are no vectors at all.
+// pictograph, and one over maxText, is never sent and has a nil vector. On an error there are no vectors at all.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
 	if e.Dim() == 0 {
-		return nil, ErrUndialled
+		return nil, errUndialled
 	}
 	out := make([][]float32, len(texts))
 	var batch []string
 	var places []int // in out, of each text of the batch
 	for i, text := range texts {
-		if len(text) <= e.o.MaxText && strings.ContainsFunc(text, feature) {
+		if len(text) <= maxText && strings.ContainsFunc(text, feature) {
 			batch, places = append(batch, e.o.Prefix+text), append(places, i)
 		}
-		if len(batch) < e.o.Batch && i < len(texts)-1 || len(batch) == 0 {
+		if len(batch) < mostTexts && i < len(texts)-1 || len(batch) == 0 {
 			continue
 		}
 		vectors, err := e.askInTime(ctx, batch)

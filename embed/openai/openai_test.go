@@ -89,20 +89,22 @@ func TestConformance(t *testing.T) {
 func TestRequest(t *testing.T) {
 	var got []request
 	s := serve(t, func(r request) []row { got = append(got, r); return lexical(r) })
-	e := open(t, s, Options{Model: "nomic", Dimensions: 384, Batch: 2, Prefix: "query: ", MaxText: 10})
-	v, err := e.Embed(context.Background(), []string{"one", "", "two", "three", "far too long", "🍕"})
+	e := open(t, s, Options{Model: "nomic", Dimensions: 384, Prefix: "query: "})
+	texts := slices.Repeat([]string{"one"}, mostTexts+6)
+	texts[1], texts[4], texts[5] = "", strings.Repeat("a", maxText+1), "🍕"
+	v, err := e.Embed(context.Background(), texts)
 	if err != nil {
 		t.Fatal(err)
 	}
-	var sent []string
+	var sent []int
 	for _, r := range got {
 		if r.Model != "nomic" || r.Encoding != "float" || r.Dimensions == nil || *r.Dimensions != 384 {
 			t.Errorf("request %+v", r)
 		}
-		sent = append(sent, strings.Join(r.Input, "+"))
+		sent = append(sent, len(r.Input))
 	}
-	if state, want := strings.Join(sent, " | "), "query: one+query: two | query: three+query: 🍕"; state != want {
-		t.Errorf("sent %q, want %q", state, want)
+	if !slices.Equal(sent, []int{mostTexts, 4}) || got[0].Input[0] != "query: one" || got[0].Input[3] != "query: 🍕" {
+		t.Errorf("sent %d, %q", sent, got[0].Input[:4])
 	}
 	if v[1] != nil || v[4] != nil || v[0] == nil || v[5] == nil {
 		t.Error("a vector in the wrong place")
@@ -130,20 +132,20 @@ func TestWrongAnswers(t *testing.T) {
 		want   error
 	}{
 		{"swapped", `{"data":[{"index":1,"embedding":[0,1]},{"index":0,"embedding":[1,0]}]}`, nil},
-		{"too few", `{"data":[{"index":0,"embedding":[1,0]}]}`, ErrAnswer},
-		{"too many", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[1,0]},{"index":2,"embedding":[1,0]}]}`, ErrAnswer},
-		{"index twice", `{"data":[{"index":0,"embedding":[1,0]},{"index":0,"embedding":[1,0]}]}`, ErrAnswer},
-		{"index out of range", `{"data":[{"index":0,"embedding":[1,0]},{"index":2,"embedding":[1,0]}]}`, ErrAnswer},
-		{"index negative", `{"data":[{"index":0,"embedding":[1,0]},{"index":-1,"embedding":[1,0]}]}`, ErrAnswer},
-		{"one dimension more", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[1,0,0]}]}`, ErrAnswer},
-		{"zero vector", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[0,0]}]}`, ErrAnswer},
-		{"no vector", `{"data":[{"index":0,"embedding":[1,0]},{"index":1}]}`, ErrAnswer},
-		{"NaN", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[NaN,0]}]}`, ErrServer},
-		{"beyond float32", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[1e99,0]}]}`, ErrServer},
-		{"base64 unasked", `{"data":[{"index":0,"embedding":"AAAAAA=="},{"index":1,"embedding":"AAAAAA=="}]}`, ErrServer},
-		{"nothing", `{}`, ErrAnswer},
-		{"garbage", `<html>busy</html>`, ErrServer},
-		{"cut", `{"data":[{"index":0,"embe`, ErrServer},
+		{"too few", `{"data":[{"index":0,"embedding":[1,0]}]}`, errAnswer},
+		{"too many", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[1,0]},{"index":2,"embedding":[1,0]}]}`, errAnswer},
+		{"index twice", `{"data":[{"index":0,"embedding":[1,0]},{"index":0,"embedding":[1,0]}]}`, errAnswer},
+		{"index out of range", `{"data":[{"index":0,"embedding":[1,0]},{"index":2,"embedding":[1,0]}]}`, errAnswer},
+		{"index negative", `{"data":[{"index":0,"embedding":[1,0]},{"index":-1,"embedding":[1,0]}]}`, errAnswer},
+		{"one dimension more", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[1,0,0]}]}`, errAnswer},
+		{"zero vector", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[0,0]}]}`, errAnswer},
+		{"no vector", `{"data":[{"index":0,"embedding":[1,0]},{"index":1}]}`, errAnswer},
+		{"NaN", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[NaN,0]}]}`, errServer},
+		{"beyond float32", `{"data":[{"index":0,"embedding":[1,0]},{"index":1,"embedding":[1e99,0]}]}`, errServer},
+		{"base64 unasked", `{"data":[{"index":0,"embedding":"AAAAAA=="},{"index":1,"embedding":"AAAAAA=="}]}`, errServer},
+		{"nothing", `{}`, errAnswer},
+		{"garbage", `<html>busy</html>`, errServer},
+		{"cut", `{"data":[{"index":0,"embe`, errServer},
 	} {
 		s := handle(t, func(w http.ResponseWriter, _ *http.Request) { io.WriteString(w, c.answer) })
 		v, err := open(t, s, Options{Dimensions: 2}).Embed(context.Background(), []string{"a", "b"})
@@ -168,7 +170,7 @@ func TestStatus(t *testing.T) {
 	} {
 		s := handle(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(c.status); io.WriteString(w, c.body) })
 		_, err := open(t, s, Options{Dimensions: 2}).Embed(context.Background(), []string{"a"})
-		if !errors.Is(err, ErrServer) || !strings.Contains(err.Error(), fmt.Sprint(c.status)) || strings.Contains(err.Error(), "PRIVATE") {
+		if !errors.Is(err, errServer) || !strings.Contains(err.Error(), fmt.Sprint(c.status)) || strings.Contains(err.Error(), "PRIVATE") {
 			t.Errorf("%d: %v", c.status, err)
 		}
 	}
@@ -179,7 +181,7 @@ func TestSilentServer(t *testing.T) {
 	s := handle(t, func(http.ResponseWriter, *http.Request) { <-release })
 	defer close(release)
 	_, err := open(t, s, Options{Dimensions: 2, Timeout: time.Millisecond}).Embed(context.Background(), []string{"a"})
-	if !errors.Is(err, ErrServer) || !errors.Is(err, context.DeadlineExceeded) {
+	if !errors.Is(err, errServer) || !errors.Is(err, context.DeadlineExceeded) {
 		t.Error(err)
 	}
 }
@@ -195,8 +197,8 @@ func TestEndlessAnswer(t *testing.T) {
 			}
 		}
 	})
-	_, err := open(t, s, Options{Dimensions: 2, Batch: 1}).Embed(context.Background(), []string{"a"})
-	if !errors.Is(err, ErrServer) {
+	_, err := open(t, s, Options{Dimensions: 2}).Embed(context.Background(), []string{"a"})
+	if !errors.Is(err, errServer) {
 		t.Error(err)
 	}
 }
@@ -205,10 +207,10 @@ func TestUnreachable(t *testing.T) {
 	s := httptest.NewServer(nil)
 	e := open(t, s, Options{})
 	s.Close()
-	if err := e.Dial(context.Background()); !errors.Is(err, ErrServer) {
+	if err := e.Dial(context.Background()); !errors.Is(err, errServer) {
 		t.Errorf("dial: %v", err)
 	}
-	if _, err := e.Embed(context.Background(), []string{"a"}); !errors.Is(err, ErrUndialled) {
+	if _, err := e.Embed(context.Background(), []string{"a"}); !errors.Is(err, errUndialled) {
 		t.Errorf("embed: %v", err)
 	}
 }
@@ -216,7 +218,7 @@ func TestUnreachable(t *testing.T) {
 func TestDialChecks(t *testing.T) {
 	s := serve(t, lexical)
 	e := open(t, s, Options{Dimensions: 256})
-	if err := e.Dial(context.Background()); !errors.Is(err, ErrAnswer) || !errors.Is(err, embed.ErrDim) || e.Answered() || e.Dim() != 256 {
+	if err := e.Dial(context.Background()); !errors.Is(err, errAnswer) || !errors.Is(err, embed.ErrDim) || e.Answered() || e.Dim() != 256 {
 		t.Errorf("%v, answered %v, dim %d", err, e.Answered(), e.Dim())
 	}
 	if _, err := e.Embed(context.Background(), []string{"a"}); !errors.Is(err, embed.ErrDim) {
@@ -270,19 +272,17 @@ func TestSpaces(t *testing.T) {
 	}
 }
 
-func TestValidate(t *testing.T) {
+func TestOptions(t *testing.T) {
 	for field, o := range map[string]Options{
 		"":           {Model: "m"},
 		"Model":      {},
 		"BaseURL":    {Model: "m", BaseURL: "localhost:11434"},
 		"Dimensions": {Model: "m", Dimensions: -1},
-		"Batch":      {Model: "m", Batch: 5000},
-		"MaxText":    {Model: "m", MaxText: -1},
 		"Timeout":    {Model: "m", Timeout: -1},
 		"Thresholds": {Model: "m", Thresholds: embed.Thresholds{Hit: 0.8, Route: 0.8, Edge: 0.5}},
 	} {
-		err := o.Validate()
-		if (err == nil) != (field == "") || err != nil && (!errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), field)) {
+		err := o.validate()
+		if (err == nil) != (field == "") || err != nil && (!errors.Is(err, errOptions) || !strings.Contains(err.Error(), field)) {
 			t.Errorf("%s: %v", field, err)
 		}
 	}

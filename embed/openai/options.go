@@ -23,12 +23,6 @@ type Options struct {
 	Dimensions int
 	// Prefix is put before every text: e5, bge and nomic models need one. Both sides of a comparison get the same.
 	Prefix string
-	// MaxText is the longest text in bytes, prefix not counted; a longer one has a nil vector. Many servers cut a text to
-	// the window of their model without an error, and texts that differ only after the cut would have equal vectors.
-	// Default 2048, some 512 tokens of English, which is the window of most local models; set it to the window of yours.
-	MaxText int
-	// Batch is the most texts in one request. Default 32, the limit that TEI sets.
-	Batch int
 	// Timeout of one request. Default 300 ms: with a longer wait for a vector a cache is slower than the upstream.
 	Timeout time.Duration
 	// Thresholds of the model. The default, Hit 0.95, Route 0.80, Edge 0.60, is for a model of which nothing is known. The ranges of models differ: with
@@ -40,28 +34,24 @@ type Options struct {
 	HTTPClient *http.Client
 }
 
-// ErrOptions is wrapped by every error of Validate.
-var ErrOptions = errors.New("bad embedder options")
+// errOptions is wrapped by every error of validate.
+var errOptions = errors.New("bad embedder options")
 
-// Validate returns an error that names the first bad field.
-func (o Options) Validate() error {
+// validate returns an error that names the first bad field.
+func (o Options) validate() error {
 	o = o.withDefaults()
 	u, err := url.Parse(o.BaseURL)
 	switch t := o.Thresholds; {
 	case o.Model == "":
-		return fmt.Errorf("%w: Model is empty", ErrOptions)
+		return fmt.Errorf("%w: Model is empty", errOptions)
 	case err != nil || u.Host == "" || u.Scheme != "http" && u.Scheme != "https":
-		return fmt.Errorf("%w: BaseURL is no http or https URL", ErrOptions)
+		return fmt.Errorf("%w: BaseURL is no http or https URL", errOptions)
 	case o.Dimensions != 0 && (o.Dimensions < minDim || o.Dimensions > maxDim):
-		return fmt.Errorf("%w: Dimensions %d, want 0 or %d to %d", ErrOptions, o.Dimensions, minDim, maxDim)
-	case o.Batch < 0 || o.Batch > 2048:
-		return fmt.Errorf("%w: Batch %d, want 1 to 2048", ErrOptions, o.Batch)
-	case o.MaxText < 0:
-		return fmt.Errorf("%w: MaxText %d is negative", ErrOptions, o.MaxText)
+		return fmt.Errorf("%w: Dimensions %d, want 0 or %d to %d", errOptions, o.Dimensions, minDim, maxDim)
 	case o.Timeout < 0:
-		return fmt.Errorf("%w: Timeout %v is negative", ErrOptions, o.Timeout)
+		return fmt.Errorf("%w: Timeout %v is negative", errOptions, o.Timeout)
 	case !(0 < t.Edge && 0 < t.Route && t.Route < t.Hit && t.Edge < 1 && t.Hit <= 1):
-		return fmt.Errorf("%w: Thresholds %+v, want 0 < Route < Hit <= 1 and 0 < Edge < 1", ErrOptions, t)
+		return fmt.Errorf("%w: Thresholds %+v, want 0 < Route < Hit <= 1 and 0 < Edge < 1", errOptions, t)
 	}
 	return nil
 }
@@ -69,12 +59,6 @@ func (o Options) Validate() error {
 func (o Options) withDefaults() Options {
 	if o.BaseURL == "" {
 		o.BaseURL = "https://api.openai.com/v1"
-	}
-	if o.Batch == 0 {
-		o.Batch = 32
-	}
-	if o.MaxText == 0 {
-		o.MaxText = 2048
 	}
 	if o.Timeout == 0 {
 		o.Timeout = 300 * time.Millisecond
