@@ -12,120 +12,75 @@ func touch(topics *Topics, id EntryID, seq int64) (parent EntryID, searched bool
 	return parent, searched
 }
 
+// TestParent asks for the parent of a request, or of an entry, after some steps. Entries 1, 2, 3 are at 0, 30 and 50 degrees, of requests 1 to 3;
+// 4 is of another topic, 5 of another chain.
 func TestParent(t *testing.T) {
-	// Entries 1, 2, 3 are at 0, 30 and 50 degrees, of requests 1 to 3; 4 is of another topic, 5 of another chain.
-	build := func(t *testing.T, lookback int) *Topics {
-		topics := inPlane(t, func(o *Options) { o.Lookback = lookback })
-		for id, degrees := range []float64{0, 30, 50, 10, 10} {
-			m := Member{ID: EntryID(id + 1), Topic: 1, Vector: plane(degrees), Seq: int64(id + 1)}
-			if m.ID == 4 {
-				m.Topic = 2
-			}
-			if m.ID == 5 {
-				m.Chain[0] = 1
-			}
-			if _, _, err := topics.Add(m); err != nil {
-				t.Fatal(err)
-			}
-		}
-		return topics
-	}
 	for _, c := range []struct {
-		name     string
-		lookback int
-		degrees  float64
-		seq      int64
-		want     EntryID
+		name, steps string
+		lookback    int
+		of          EntryID // 0: of a request at the degrees
+		degrees     float64
+		seq         int64
+		want        EntryID
 	}{
-		{"nearer in time wins over nearer in meaning", 64, 10, 6, 3},
-		{"below the edge gate", 64, -20, 6, 1},
-		{"nothing passes the gate", 64, 180, 6, 0},
-		{"distance 0 is no past", 64, 50, 3, 2},
-		{"beyond the lookback", 2, 50, 6, 0},
-		{"within the lookback", 3, 50, 6, 3},
+		{"nearer in time wins over nearer in meaning", "", 64, 0, 10, 6, 3},
+		{"below the edge gate", "", 64, 0, -20, 6, 1},
+		{"nothing passes the gate", "", 64, 0, 180, 6, 0},
+		{"distance 0 is no past", "", 64, 0, 50, 3, 2},
+		{"beyond the lookback", "", 2, 0, 50, 6, 0},
+		{"within the lookback", "", 3, 0, 50, 6, 3},
+		{"last access counts", "touch 1 6", 64, 0, 10, 7, 1},
+		{"an access now is no past", "touch 1 6", 64, 0, 10, 6, 3},
+		{"gone", "forget 3", 64, 0, 10, 6, 2},
+		{"not itself", "", 64, 3, 0, 6, 2},
+		{"not a younger one", "", 64, 2, 0, 6, 1},
+		{"the oldest has none", "", 64, 1, 0, 6, 0},
+		{"of an unknown entry", "", 64, 9, 0, 6, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			topics := build(t, c.lookback)
-			got, ok := topics.Parent(ScopeID{}, 1, ChainID{}, plane(c.degrees), c.seq)
-			if got != c.want || ok != (c.want != 0) {
-				t.Errorf("parent %d, %v, want %d", got, ok, c.want)
+			topics := inPlane(t, func(o *Options) { o.Lookback = c.lookback })
+			for id, degrees := range []float64{0, 30, 50, 10, 10} {
+				m := Member{ID: EntryID(id + 1), Topic: 1, Vector: plane(degrees), Seq: int64(id + 1)}
+				switch m.ID {
+				case 4:
+					m.Topic = 2
+				case 5:
+					m.Chain[0] = 1
+				}
+				if _, _, err := topics.Add(m); err != nil {
+					t.Fatal(err)
+				}
 			}
-		})
-	}
-	for _, c := range []struct {
-		name     string
-		id, want EntryID
-		searched bool
-	}{
-		{"not itself", 3, 2, true},
-		{"not a younger one", 2, 1, true},
-		{"the oldest has none", 1, 0, true},
-		{"of an unknown entry", 9, 0, false},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			topics := build(t, 64)
+			if c.steps != "" {
+				run(t, topics, c.steps)
+			}
 			for range 5 { // it changes nothing
-				if got, searched := topics.ParentOf(c.id, 6); got != c.want || searched != c.searched {
-					t.Errorf("parent %d, %v, want %d, %v", got, searched, c.want, c.searched)
+				if c.of != 0 {
+					if got, searched := topics.ParentOf(c.of, c.seq); got != c.want || searched != (c.of < 9) {
+						t.Errorf("parent %d, %v, want %d", got, searched, c.want)
+					}
+				} else if got, ok := topics.Parent(ScopeID{}, 1, ChainID{}, plane(c.degrees), c.seq); got != c.want || ok != (c.want != 0) {
+					t.Errorf("parent %d, %v, want %d", got, ok, c.want)
 				}
 			}
 		})
 	}
-	t.Run("last access counts", func(t *testing.T) {
-		topics := build(t, 64)
-		touch(topics, 1, 6)
-		if got, _ := topics.Parent(ScopeID{}, 1, ChainID{}, plane(10), 7); got != 1 {
-			t.Errorf("parent %d, want 1", got)
-		}
-	})
-	t.Run("an access now is no past", func(t *testing.T) {
-		topics := build(t, 64)
-		touch(topics, 1, 6)
-		if got, _ := topics.Parent(ScopeID{}, 1, ChainID{}, plane(10), 6); got != 3 {
-			t.Errorf("parent %d, want 3", got)
-		}
-	})
-	t.Run("a tie goes to the lower id", func(t *testing.T) {
-		topics := inPlane(t, nil)
-		for _, id := range []EntryID{2, 1, 3} {
-			if _, _, err := topics.Add(Member{ID: id, Topic: 1, Vector: plane(0), Seq: 5}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		if got, _ := topics.Parent(ScopeID{}, 1, ChainID{}, plane(0), 6); got != 1 {
-			t.Errorf("parent %d, want 1", got)
-		}
-	})
-	t.Run("gone", func(t *testing.T) {
-		topics := build(t, 64)
-		topics.Forget(3)
-		if got, _ := topics.Parent(ScopeID{}, 1, ChainID{}, plane(10), 6); got != 2 {
-			t.Errorf("parent %d, want 2", got)
-		}
-	})
 }
 
 // TestTouchSetsTheParent: no search while the parent is stored, again when it is gone (D16).
 func TestTouchSetsTheParent(t *testing.T) {
-	add := func(topics *Topics, id, parent EntryID, degrees float64) {
-		if _, _, err := topics.Add(Member{ID: id, Topic: 1, Vector: plane(degrees), Seq: int64(id), Parent: parent}); err != nil {
+	topics := inPlane(t, nil)
+	for id, parent := range []EntryID{0, 0, 2} {
+		m := Member{ID: EntryID(id + 1), Topic: 1, Vector: plane(10 * float64(id)), Seq: int64(id + 1), Parent: parent}
+		if _, _, err := topics.Add(m); err != nil {
 			t.Fatal(err)
 		}
 	}
-	text := func(parent EntryID, searched bool) string { return fmt.Sprint(parent, searched) }
-	topics := inPlane(t, nil)
-	add(topics, 1, 0, 0)
-	add(topics, 2, 0, 10)
-	add(topics, 3, 2, 20)
-	if got := text(touch(topics, 3, 4)); got != "0 false" {
-		t.Errorf("with a parent: %s", got)
-	}
-	topics.Forget(2)
-	if got := text(touch(topics, 3, 5)); got != "1 true" {
-		t.Errorf("its parent is gone: %s", got)
-	}
-	if got := text(touch(topics, 3, 6)); got != "0 false" {
-		t.Errorf("with the parent it found: %s", got)
+	for seq, want := range []string{"0 false", "1 true", "0 false"} { // with its parent, without it, with the parent that was found
+		if got := fmt.Sprint(touch(topics, 3, int64(4+seq))); got != want {
+			t.Errorf("access %d: %s, want %s", seq, got, want)
+		}
+		topics.Forget(2)
 	}
 }
 

@@ -99,28 +99,3 @@ func (t *topic) info() TopicInfo {
 	}
 	return i
 }
-
-// Topic describes one topic, with its members by id; false where there is none. It costs O(scopes).
-func (t *Topics) Topic(id TopicID) (TopicInfo, []EntryID, bool) {
-	for _, s := range t.allScopes() {
-		if info, members, ok := s.describe(id); ok {
-			return info, members, true
-		}
-	}
-	return TopicInfo{}, nil, false
-}
-
-func (s *scope) describe(id TopicID) (TopicInfo, []EntryID, bool) {
-	s.mu.RLock()
-	defer s.mu.RUnlock()
-	topic := s.topics[id]
-	if topic == nil {
-		return TopicInfo{}, nil, false
-	}
-	members := make([]EntryID, 0, topic.size)
-	for e := range topic.members {
-		members = append(members, e.id)
-	}
-	slices.Sort(members)
-	return topic.info(), members, true
-}
