@@ -25,18 +25,13 @@ var Program = sync.OnceValues(func() (string, error) {
 	return build("reprise")
 })
 
-// AsTests is Program, with the race detector where the tests have it.
+// AsTests is Program, with the race detector where the tests have it. Everything takes many times as long then.
 var AsTests = sync.OnceValues(func() (string, error) {
-	if !Race() {
-		return Program()
-	}
-	return build("reprise-race", "-race")
-})
-
-// Race reports whether the tests have the race detector, with which everything takes many times as long.
-var Race = sync.OnceValue(func() bool {
 	info, ok := debug.ReadBuildInfo()
-	return ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
+	if ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"}) {
+		return build("reprise-race", "-race")
+	}
+	return Program()
 })
 
 // Remove removes what was built.

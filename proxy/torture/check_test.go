@@ -9,9 +9,6 @@ import (
 	"time"
 )
 
-// invariants are the names of the checks; I13 needs replicas.
-var invariants = []string{"I1", "I2", "I3", "I4", "I5", "I6", "I7", "I8", "I9", "I10", "I11", "I12", "I13", "I14"}
-
 // report is the result of the checks of one run: how often each invariant was checked, and each breach.
 type report struct {
 	checked map[string]int

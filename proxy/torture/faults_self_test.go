@@ -29,12 +29,12 @@ import (
 var oldBinary = os.Getenv("REPRISE_TORTURE_OLD")
 
 func selfFaults() []fault {
-	upgrade := fault{name: "F48", what: "the file goes to version n, n-1 and back (2)", apart: true, run: upgrades}
+	upgrade := fault{name: "F48", what: "the file goes to version n, n-1 and back", apart: true, run: upgrades}
 	if oldBinary == "" {
 		upgrade.missing = "there is no Redis store yet that two versions share; REPRISE_TORTURE_OLD=PROGRAM tries both on one file"
 	}
 	return []fault{
-		{name: "F36", what: "kill -9 under load, and after a purge (3)", apart: true, run: kills},
+		{name: "F36", what: "kill -9 under load, and after a purge", apart: true, run: kills},
 		{name: "F37", what: "disk full", apart: true, run: fullDisk},
 		{name: "F38", what: "disk read-only", apart: true, run: readOnlyDisk},
 		{name: "F39", what: "file: flipped bytes and truncation", run: damagedFile},
@@ -48,7 +48,7 @@ func selfFaults() []fault {
 			return w
 		}},
 		{name: "F44", what: "the clock jumps, back too", run: jumpingClock},
-		{name: "F45", what: "policy, guard and embedder panic (4)", run: panics},
+		{name: "F45", what: "policy, guard and embedder panic", run: panics},
 		{name: "F46", what: "reload in a storm", apart: true, run: reloads},
 		{name: "F47", what: "SIGTERM with 1,000 streams open", apart: true, run: terminated},
 		upgrade,

@@ -106,7 +106,7 @@ func upstreamFaults() []fault {
 		behaving("F6", "one byte at a time", setup{}, 4, these(slow(pick(1<<20, 100)))),
 		behaving("F7", "reset at 20 offsets", setup{}, 1, these(cutsAt(pick(200, 20))...)),
 		behaving("F8", "ends without a terminal event", setup{}, 1, these(withoutEnd)),
-		{name: "F9", what: "vanishes: sockets open, nothing comes (1)", run: func(t *testing.T, seed uint64, r *report) *world {
+		{name: "F9", what: "vanishes: sockets open, nothing comes", run: func(t *testing.T, seed uint64, r *report) *world {
 			w := newWorld(t, seed, setup{limits: brief, rules: rules{limit: brief.FirstByte, blind: true}})
 			storm(w, r, w.up.freeze, func() { w.up.drop(); w.up.thaw() })
 			return w

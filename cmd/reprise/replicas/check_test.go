@@ -50,7 +50,7 @@ func (f *fleet) breach(a *ask) string {
 		return "an answer that the upstream never gave"
 	case c.tenant != a.tenant:
 		return "the answer of another tenant"
-	case !f.anyMeaning && group(c.prompt) != group(a.prompt):
+	case group(c.prompt) != group(a.prompt):
 		return "the answer to another prompt: " + c.prompt
 	case c.start.After(a.end):
 		return "an answer from the future"

@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"reprise/internal/built"
 	"reprise/internal/redistest"
 )
 
@@ -112,22 +111,22 @@ func (x *fault) test(t *testing.T) {
 	t.Cleanup(stopPurges)
 	s.rejoined()
 	held := s.held()
-	s.asked(some())
+	s.asked(some)
 	before := time.Now()
 	if x.sentinel {
 		s.replicated()
 	}
 	s.cutOff(slices.DeleteFunc(slices.Clone(x.away), func(i int) bool { return i >= s.size() })...)
 	x.strike(s)
-	s.asked(some())
+	s.asked(some)
 	if len(x.away) > 0 && !s.allCut() { // they have to stop serving what is purged meanwhile
 		s.purged(3)
-		s.asked(some())
+		s.asked(some)
 	}
 	x.heal(s)
 	healed := time.Now()
 	t.Logf("measured: %s: all replicas share again %d ms after its end", x.name, s.rejoined().Milliseconds())
-	s.asked(some())
+	s.asked(some)
 	stopPurges()
 	l.stop()
 	s.rejoined()
@@ -145,12 +144,7 @@ func (x *fault) test(t *testing.T) {
 }
 
 // some is how many requests each step of a test takes.
-func some() int {
-	if built.Race() {
-		return 100
-	}
-	return 200
-}
+const some = 200
 
 // purged waits until so many more purges have been durable.
 func (s *site) purged(more int) {
@@ -250,11 +244,7 @@ func (x *fault) site(t *testing.T) *site {
 			urls[i] = "redis://reprise:secret@" + s.nets[i].Addr
 		}
 	}
-	var env []string
-	if built.Race() { // each fetch would take longer than the default
-		env = []string{patient}
-	}
-	s.fleet = newFleet(t, urls, env...)
+	s.fleet = newFleet(t, urls)
 	if x.sentinel {
 		s.uses(s.failover.Primary, s.failover.Replica)
 	} else {

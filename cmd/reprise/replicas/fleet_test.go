@@ -20,8 +20,6 @@ type fleet struct {
 	env  []string
 	urls []string // of the store, by replica
 
-	anyMeaning bool // the prompts are real ones, of which the test cannot say which may share an answer
-
 	fresh atomic.Int64 // numbers prompts that were not asked before
 
 	witness witness

@@ -5,27 +5,21 @@ import (
 	"math"
 	"math/rand/v2"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
-	"reprise/internal/built"
-	"reprise/internal/dataset"
 	"reprise/internal/redistest"
 )
 
-// ratioCase is a trace and a capacity.
+// ratioCase is a capacity and a number of replicas.
 type ratioCase struct {
 	name     string
 	entries  int // capacity
 	fits     bool
-	replicas []int
-	prompts  []string
-	real     bool // prompts of users
+	replicas int
 }
 
 // TestRatios plays a trace through one proxy that is alone, and through several on one Redis, one request to each in turn. After a
@@ -34,20 +28,10 @@ type ratioCase struct {
 // which is the root of the number of requests with different results.
 func TestRatios(t *testing.T) {
 	t.Parallel()
-	zipf := zipfTrace(3000)
-	cases := []ratioCase{
-		{name: "Zipf", entries: 100_000, fits: true, replicas: []int{2, 4}, prompts: zipf},
-		{name: "Zipf, evicted", entries: 300, replicas: []int{2, 4}, prompts: zipf},
-	}
-	if built.Race() { // each number of replicas once
-		cases[0].replicas, cases[1].replicas = []int{4}, []int{2}
-	}
-	if dir := os.Getenv("REPRISE_DATA"); dir != "" {
-		said := utterances(t, dir, 30_000)
-		cases = append(cases, ratioCase{name: "SGD", entries: 100_000, fits: true, replicas: []int{1, 2, 4}, prompts: said, real: true},
-			ratioCase{name: "SGD, evicted", entries: 3000, replicas: []int{1, 2, 4}, prompts: said, real: true})
-	}
-	for _, c := range cases {
+	for _, c := range []ratioCase{
+		{name: "all entries fit", entries: 100_000, fits: true, replicas: 4},
+		{name: "entries are evicted", entries: 300, replicas: 2},
+	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			c.test(t)
@@ -56,21 +40,19 @@ func TestRatios(t *testing.T) {
 }
 
 func (c *ratioCase) test(t *testing.T) {
-	capacity := fmt.Sprint("REPRISE_CAPACITY_ENTRIES=", c.entries)
-	alone, _, _ := c.play(t, newFleet(t, []string{"memory"}, capacity))
-	for _, n := range c.replicas {
-		for try := 1; ; try++ {
-			several, most, late := c.play(t, on(t, n, redistest.Start(t, redistest.Options{}), capacity))
-			wrong := c.compare(t, alone, several, n, most)
-			if len(wrong) > 0 && late > 0 && try < 5 {
-				t.Logf("again, because the machine was late for %v: %q", late, wrong)
-				continue
-			}
-			for _, w := range wrong {
-				t.Error(w)
-			}
-			break
+	capacity, prompts := fmt.Sprint("REPRISE_CAPACITY_ENTRIES=", c.entries), zipfTrace(3000)
+	alone, _, _ := play(t, newFleet(t, []string{"memory"}, capacity), prompts)
+	for try := 1; ; try++ {
+		several, most, late := play(t, on(t, c.replicas, redistest.Start(t, redistest.Options{}), capacity), prompts)
+		wrong := c.compare(t, alone, several, c.replicas, most)
+		if len(wrong) > 0 && late > 0 && try < 5 {
+			t.Logf("again, because the machine was late for %v: %q", late, wrong)
+			continue
 		}
+		for _, w := range wrong {
+			t.Error(w)
+		}
+		return
 	}
 }
 
@@ -128,7 +110,7 @@ func (p *played) differs(other *played, i, n int) (k float64) {
 
 // play sends the trace, one request after the other, and reports the most entries that a replica had at one time, and for how long the machine
 // was late: a replica serves less then.
-func (c *ratioCase) play(t *testing.T, f *fleet) (p *played, most int, late time.Duration) {
+func play(t *testing.T, f *fleet, prompts []string) (p *played, most int, late time.Duration) {
 	t.Helper()
 	begin := time.Now()
 	var seen atomic.Int64
@@ -144,9 +126,9 @@ func (c *ratioCase) play(t *testing.T, f *fleet) (p *played, most int, late time
 			}
 		}
 	})
-	p, f.anyMeaning = &played{}, c.real
-	half := len(c.prompts) / 2
-	for k, prompt := range c.prompts {
+	p = &played{}
+	half := len(prompts) / 2
+	for k, prompt := range prompts {
 		if now := time.Now(); f.lateFor(now.Add(-time.Second), now, all[:f.size()]...) > 0 && len(f.servers) > 0 {
 			f.followed()
 		}
@@ -184,38 +166,6 @@ func zipfTrace(n int) (prompts []string) {
 	popular := rand.NewZipf(rng, 1.1, 8, 1999)
 	for range n {
 		prompts = append(prompts, island(int(popular.Uint64()), rng.IntN(3)))
-	}
-	return prompts
-}
-
-// utterances are what users say in dialogues, those of a few interleaved as they come from several users at once.
-func utterances(t *testing.T, dir string, n int) (prompts []string) {
-	type dialogue struct{ Turns [][2]string }
-	var open [8][]string
-	k := 0
-	for d, err := range dataset.Rows[dialogue](filepath.Join(dir, "dialogue", "sgd.jsonl.gz")) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		for _, turn := range d.Turns {
-			if turn[0] == "U" {
-				open[k%len(open)] = append(open[k%len(open)], turn[1])
-			}
-		}
-		if k++; k%len(open) > 0 {
-			continue
-		}
-		for said := true; said; {
-			said = false
-			for i := range open {
-				if len(open[i]) > 0 {
-					prompts, open[i], said = append(prompts, open[i][0]), open[i][1:], true
-				}
-			}
-		}
-		if len(prompts) >= n {
-			return prompts[:n]
-		}
 	}
 	return prompts
 }

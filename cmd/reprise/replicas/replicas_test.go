@@ -3,7 +3,6 @@
 // received is compared with what the upstream has sent.
 //
 //	go test ./cmd/reprise/replicas -v             # prints what was measured
-//	REPRISE_DATA=DIR go test ./cmd/reprise/replicas -run Ratios -v
 package replicas_test
 
 import (
