@@ -26,15 +26,12 @@ func TestUpstreamKeyIsNoOpenRelay(t *testing.T) {
 	t.Parallel()
 	up := &witness{}
 	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_UPSTREAM_KEY=sk-operator")
-	through := 0
 	for _, line := range relayed {
 		p.raw(strings.ReplaceAll(line+" HTTP/1.1|Host: localhost|Content-Length: 2|Content-Type: application/json||{}", "|", "\r\n"), 1)
 		for _, c := range up.take() {
-			through++
 			t.Errorf("%s reached the upstream: %+v", line, c)
 		}
 	}
-	t.Logf("measured: %d of %d requests that are no inference went out under the operator's key", through, len(relayed))
 	for _, line := range []string{"GET /v1/models", "GET /v1/models/org/model-1.5", "POST /v1/moderations", "POST /v1/chat/completions", "GET /v1/responses/resp_1"} {
 		method, path, _ := strings.Cut(line, " ")
 		body := ""
@@ -58,7 +55,6 @@ func TestWebPagesCannotUseTheKey(t *testing.T) {
 	up := &witness{}
 	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_UPSTREAM_KEY=sk-operator")
 	_, authority, _ := strings.Cut(p.API, "://")
-	through := 0
 	pages := [][]string{
 		{"Origin", "https://evil.example"}, {"Origin", "null"}, {"Origin", "http://localhost:3000"}, {"Origin", "http://127.0.0.1:1"},
 		{"Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "cross-site"}, {"Sec-Fetch-Site", "same-site"},
@@ -70,8 +66,7 @@ func TestWebPagesCannotUseTheKey(t *testing.T) {
 		for _, path := range []string{"/v1/chat/completions", "/v1/moderations"} {
 			r := p.Do("POST", p.API+path, chat("What does a page get?"), header...)
 			if calls := up.take(); len(calls) > 0 || r.Status != 403 {
-				through++
-				t.Errorf("%s for %v: %d, the upstream got %+v", path, header, r.Status, calls)
+					t.Errorf("%s for %v: %d, the upstream got %+v", path, header, r.Status, calls)
 			}
 		}
 	}
@@ -81,11 +76,9 @@ func TestWebPagesCannotUseTheKey(t *testing.T) {
 		"preflight": p.Do("OPTIONS", p.API+"/v1/chat/completions", "", "Origin", "https://evil.example", "Access-Control-Request-Method", "POST"),
 	} {
 		if r.Status != 403 {
-			through++
 			t.Errorf("%s: %d", what, r.Status)
 		}
 	}
-	t.Logf("measured: %d of %d requests of foreign web pages used the operator's key", through, 2*len(pages)+2)
 	for _, header := range [][]string{{}, {"Origin", p.API}, {"Origin", p.API, "Sec-Fetch-Site", "same-origin"}, {"Host", "LOCALHOST."}, {"Host", "[::1]:80"}} {
 		if r := p.Do("POST", p.API+"/v1/moderations", chat("And who may?"), header...); r.Status != 200 {
 			t.Errorf("%v: %d %s", header, r.Status, r.Body)
@@ -178,7 +171,6 @@ func TestPagesOfOtherSitesCannotPurge(t *testing.T) {
 	p := start(t, upstream(t, echo()))
 	p.ask("What is kept?")
 	const all = `{"all":true,"dry_run":false}`
-	through := 0
 	forged := [][]string{
 		{"Content-Type", "text/plain", "Origin", "https://evil.example"}, {"Content-Type", "text/plain", "Origin", "https://evil.example", "Sec-Fetch-Site", "cross-site"},
 		{"Content-Type", "text/plain", "Origin", "null"}, {"Content-Type", "text/plain"}, {"Content-Type", "text/plain; application/json"},
@@ -189,12 +181,10 @@ func TestPagesOfOtherSitesCannotPurge(t *testing.T) {
 	for _, header := range forged {
 		r := p.Do("POST", p.Admin+"/admin/purge", all, header...)
 		if n, _ := p.Metric("reprise_entries"); n != 1 || r.Status < 400 {
-			through++
 			t.Errorf("%v: %d, %v entries are left: %s", header, r.Status, n, r.Body)
 			p.ask("What is kept?")
 		}
 	}
-	t.Logf("measured: %d of %d forged purges removed everything", through, len(forged))
 	if r := p.purge(all); r.Status != 200 {
 		t.Errorf("the operator's own: %d %s", r.Status, r.Body)
 	}
@@ -225,12 +215,9 @@ func TestNoTunnelToTheUpstream(t *testing.T) {
 	}
 	p.Do("POST", p.API+"/v1/moderations", "{}", "X-HTTP-Method-Override", "DELETE", "X-Original-URL", "/flush_cache")
 	close(passed)
-	n := 0
 	for what := range passed {
-		n++
 		t.Error("the upstream got ", what)
 	}
-	t.Logf("measured: %d of 5 ways around the checks", n)
 }
 
 // TestPipelinedIdentity is line 4 of the list in SECURITY.md: of requests sent at once on one connection, each counts with its own key.

@@ -16,7 +16,6 @@ import (
 func TestOtherCredentialGetsNoAnswer(t *testing.T) {
 	t.Parallel()
 	p := start(t, upstream(t, echo()))
-	crossed := 0
 	names := strings.Fields(`x-goog-api-key Ocp-Apim-Subscription-Key x-litellm-api-key x-portkey-virtual-key x-portkey-config
 		x-portkey-provider x-portkey-api-key cf-aig-authorization Helicone-Auth Helicone-User-Id Cookie X-Auth-Token X-Forwarded-User
 		X-Forwarded-Email X-Amzn-Oidc-Data X-Amzn-Oidc-Identity X-Auth-Request-Email X-MS-CLIENT-PRINCIPAL X-Goog-IAP-JWT-Assertion
@@ -26,14 +25,12 @@ func TestOtherCredentialGetsNoAnswer(t *testing.T) {
 		question := "What does " + name + " protect?"
 		p.ask(question, name, "user=alice")
 		if p.ask(question, name, "user=bob").Cache() != "miss" {
-			crossed++
 			t.Errorf("%s: one client got the answer of another", name)
 		}
 		if again := p.ask(question, name, "user=alice"); again.Cache() != "exact" {
 			t.Errorf("%s: the same client again: %s", name, again.Cache())
 		}
 	}
-	t.Logf("measured: %d of %d headers cross tenants", crossed, len(names))
 }
 
 // TestTracedClientStillHits: what differs in every request of one client costs no hit. Line 1 of the list in SECURITY.md.
@@ -117,7 +114,6 @@ func TestFollowerGetsNoHeaderOfTheLeader(t *testing.T) {
 		if got := resp.Header.Get("X-Cache"); got != want || (len(leaders) == 0) != (want == "shared") {
 			t.Errorf("X-Cache %s, want %s, with %v of the leader", got, want, leaders)
 		}
-		t.Logf("measured: %d fields about one client in the answer of the client that is %s", len(leaders), want)
 	}
 }
 
@@ -141,14 +137,11 @@ func TestUpstreamSeesNoCredentialOfClients(t *testing.T) {
 	if len(seen) != 2 {
 		t.Fatalf("%d requests came upstream", len(seen))
 	}
-	leaks := 0
 	for _, what := range seen {
-		leaks += strings.Count(what, "canary")
 		if strings.Contains(what, "canary") || !strings.Contains(what, "sk-operator") || !strings.Contains(what, "kept") || !strings.Contains(what, "?api-version=1&a=1") {
 			t.Errorf("the upstream saw %s", what)
 		}
 	}
-	t.Logf("measured: %d credentials of a client reached the upstream", leaks)
 }
 
 // TestExplainIsOfTheClient: with the admin token in Authorization the admin can look into the tenant of a client. Line 8 of the list
@@ -224,7 +217,6 @@ func TestDirectivesInTheBodyStayHere(t *testing.T) {
 		}
 		echo()(w, r)
 	}))
-	refused := 0
 	for i, c := range []string{`{"ttl":60}`, `{"no-store":true}`, `{"no-cache":true,"no-store":true}`} {
 		for path, body := range map[string]string{
 			"chat/completions": `{"model":"m","cache":%s,"messages":[{"role":"user","content":"question %d"}]}`,
@@ -237,10 +229,8 @@ func TestDirectivesInTheBodyStayHere(t *testing.T) {
 				args = []any{i, c}
 			}
 			if r := p.Do(http.MethodPost, p.API+"/v1/"+path, fmt.Sprintf(body, args...)); r.Status != http.StatusOK {
-				refused++
 				t.Errorf("%s with cache %s: %d %s", path, c, r.Status, r.Body)
 			}
 		}
 	}
-	t.Logf("measured: %d of 12 requests with directives in the body were refused by the upstream", refused)
 }

@@ -63,16 +63,13 @@ func TestNoHeaderLeadsTheKeyElsewhere(t *testing.T) {
 	names := strings.Fields(`X-Gateway-Destination-Endpoint X-Invented-Tomorrow OpenAI-Organization
 		X-HTTP-Method-Override X_HTTP_Method_Override X_Original_URL X-Original-URI X-Forwarded-Uri X-Portkey-Custom-Host
 		x-portkey-config Helicone-Target-Url Helicone-OpenAI-Api-Base Remote_User X_Forwarded_Access_Token`)
-	through := 0
 	for _, name := range names {
 		p.Do("GET", p.API+"/v1/models", "", name, `{"custom_host":"http://elsewhere.example"}`)
 		got := up.take()
 		if len(got) != 1 || strings.Contains(fmt.Sprint(got[0].Header), "elsewhere") {
-			through++
 			t.Errorf("%s reached the upstream: %+v", name, got)
 		}
 	}
-	t.Logf("measured: %d of %d headers that lead elsewhere reached the upstream", through, len(names))
 	p.Do("GET", p.API+"/v1/models", "", "OpenAI-Beta", "realtime=v1", "traceparent", "00-1-2-01", "session_id", "s1")
 	if got := up.take(); len(got) != 1 || got[0].Header.Get("OpenAI-Beta") == "" || got[0].Header.Get("Traceparent") == "" || got[0].Header.Get("session_id") == "" {
 		t.Errorf("known headers: %+v", got)
