@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"math"
 	"strconv"
 	"testing"
 	"testing/iotest"
@@ -27,12 +28,16 @@ func TestReadAllGrowsWithWhatComes(t *testing.T) {
 		}
 	}
 	body, mem := bytes.Repeat([]byte("a"), 6000), unlimited()
-	if n := testing.AllocsPerRun(100, func() {
-		if _, err := readAll(bytes.NewReader(body), int64(len(body)), limit, mem); err != nil {
-			t.Fatal(err)
-		}
-	}); n > 2 { // the buffer and the reader of this test
-		t.Errorf("%v allocations for a small body, want 2", n)
+	least := math.Inf(1)
+	for range 5 { // goroutines that other tests have left may allocate meanwhile
+		least = min(least, testing.AllocsPerRun(100, func() {
+			if _, err := readAll(bytes.NewReader(body), int64(len(body)), limit, mem); err != nil {
+				t.Fatal(err)
+			}
+		}))
+	}
+	if least > 2 { // the buffer and the reader of this test
+		t.Errorf("%v allocations for a small body, want 2", least)
 	}
 }
 
