@@ -66,7 +66,7 @@ func TestWebPagesCannotUseTheKey(t *testing.T) {
 		for _, path := range []string{"/v1/chat/completions", "/v1/moderations"} {
 			r := p.Do("POST", p.API+path, chat("What does a page get?"), header...)
 			if calls := up.take(); len(calls) > 0 || r.Status != 403 {
-					t.Errorf("%s for %v: %d, the upstream got %+v", path, header, r.Status, calls)
+				t.Errorf("%s for %v: %d, the upstream got %+v", path, header, r.Status, calls)
 			}
 		}
 	}
