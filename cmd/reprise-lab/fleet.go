@@ -15,7 +15,6 @@ import (
 	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/internal/suggest"
-	"reprise/proxy/upstream/choose"
 )
 
 // fleetFlags are the flags of fleet.
@@ -61,7 +60,7 @@ func (o *fleetFlags) register(fs *flag.FlagSet) {
 		o.traces = append(o.traces, replay.SplitTraces(v)...)
 		return nil
 	})
-	fs.StringVar(&o.choosers, "choose", "all", "`LIST` of choosers, or all: "+strings.Join(knownChoosers(), ", "))
+	fs.StringVar(&o.choosers, "choose", "all", "`LIST` of choosers, or all: "+strings.Join(fleet.Choosers(), ", "))
 	fs.IntVar(&o.engines, "engines", 4, "`N` engines")
 	fs.IntVar(&o.engine.Tokens, "kv", o.engine.Tokens, "`N` tokens that the KV cache of an engine holds")
 	fs.IntVar(&o.Block, "block", 0, "`N` tokens of an engine's block; 0: 16, or 64 for traces that distinguish nothing finer")
@@ -82,9 +81,6 @@ func (o *fleetFlags) register(fs *flag.FlagSet) {
 	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each chooser at each load")
 	registerHTML(fs, &o.html)
 }
-
-// knownChoosers are the values of --choose besides all.
-func knownChoosers() []string { return append(choose.Names(), fleet.Oracle) }
 
 func (o *fleetFlags) check() error {
 	if len(o.traces) == 0 {
@@ -118,7 +114,7 @@ func (o *fleetFlags) check() error {
 }
 
 func (o *fleetFlags) parseChoosers() error {
-	known := knownChoosers()
+	known := fleet.Choosers()
 	if o.choosers == "all" {
 		o.Choosers = known
 		return nil

@@ -74,7 +74,7 @@ func TestFleetReport(t *testing.T) {
 			t.Errorf("the figures of %s are not in the table", r.Chooser)
 		}
 	}
-	if n != 2*(len(knownChoosers())+1) {
+	if n != 2*(len(fleet.Choosers())+1) {
 		t.Errorf("%d lines", n)
 	}
 }

@@ -60,6 +60,7 @@ func TestStartErrors(t *testing.T) {
 		"REPRISE_MODE=fast REPRISE_CAPACITY_BYTES=1k serve --ttl soon --policy lruu",
 		"serve --policy rac:alhpa=1/C",
 		"serve --policy arc",
+		"serve --chooser dynamo",
 		"REPRISE_TOPIC_HALF_LIFE=1e-9 REPRISE_DEPENDENCY_WEIGHT=2 serve --policy rac:lambda=1",
 		"REPRISE_MAX_ERROR_RATE=0.5 REPRISE_JUDGE_BUDGET=many serve",
 		"REPRISE_UPSTREAM=a=http://h1:8000/v1,b=http://h2:8000/v1 REPRISE_JUDGE_MODEL=gpt-4o-mini serve",

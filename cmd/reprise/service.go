@@ -247,7 +247,7 @@ func routing(cfg *config.Config) proxy.Routing {
 	if cfg.Shared.Secret != "" {
 		r.Seed = prefix.Seed("routing", cfg.Shared.Secret)
 	}
-	r.Chooser, _ = choose.New(cfg.Routing.Chooser, r.Seed) // its name was checked with the settings
+	r.Chooser, _ = choose.New(cfg.Routing.Chooser) // its name was checked with the settings
 	return r
 }
 

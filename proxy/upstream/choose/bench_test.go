@@ -11,7 +11,7 @@ import (
 // A request of 8,000 tokens: tools, a system prompt and 12 messages, for a fleet of 8 that is full. Half of the requests share what all
 // members hold, the others are turns of 400 conversations.
 func benchChoice(b *testing.B, chooser string) {
-	c, err := New(chooser, 1)
+	c, err := New(chooser)
 	if err != nil {
 		b.Fatal(err)
 	}

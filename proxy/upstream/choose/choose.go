@@ -44,26 +44,22 @@ const Default = "prefix"
 // choosers is the registry.
 var choosers = []struct {
 	name string
-	make func(seed uint64) Chooser
+	make func() Chooser
 }{
-	{Default, func(uint64) Chooser { return &Prefix{} }},
-	{"least-loaded", func(uint64) Chooser { return &LeastLoaded{} }},
-	{"round-robin", func(uint64) Chooser { return &RoundRobin{} }},
-	{"random", func(seed uint64) Chooser { return NewRandom(seed) }},
-	{"ring", func(uint64) Chooser { return &Ring{} }},
-	{"smg", func(uint64) Chooser { return &SMG{} }},
-	{"gie", func(uint64) Chooser { return &GIE{} }},
-	{"dynamo", func(uint64) Chooser { return &Dynamo{} }},
+	{Default, func() Chooser { return &Prefix{} }},
+	{"least-loaded", func() Chooser { return &LeastLoaded{} }},
+	{"round-robin", func() Chooser { return &RoundRobin{} }},
+	{"ring", func() Chooser { return &Ring{} }},
 }
 
-// New returns the chooser called name; "" is Default. The seed is that of its random numbers, if it uses any.
-func New(name string, seed uint64) (Chooser, error) {
+// New returns the chooser called name; "" is Default.
+func New(name string) (Chooser, error) {
 	if name == "" {
 		name = Default
 	}
 	for _, c := range choosers {
 		if c.name == name {
-			return c.make(seed), nil
+			return c.make(), nil
 		}
 	}
 	return nil, fmt.Errorf("chooser %q is not one of %s", name, strings.Join(Names(), ", "))

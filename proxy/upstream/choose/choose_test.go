@@ -69,19 +69,9 @@ func TestChoosers(t *testing.T) {
 		{"round-robin", "the first", loadsOf(Load{InFlight: 5}, Load{}, Load{}), 0},
 		{"ring", "the owner, wherever the prefix is", busy(func(l *Load) { l.InFlight = 6 }), first},
 		{"ring", "the owner is at its limit", busy(func(l *Load) { l.InFlight = 7 }), firstWithout(key, 3, first)},
-		{"smg", "the longest prefix", loadsOf(Load{Cached: 310}, Load{InFlight: 60, Cached: 400}, Load{}), 1},
-		{"smg", "too short a prefix", loadsOf(Load{InFlight: 1, Cached: 300}, Load{}, Load{InFlight: 1}), 1},
-		{"smg", "no balance", loadsOf(Load{InFlight: 100, Cached: 1000}, Load{InFlight: 30}, Load{InFlight: 31}), 1},
-		{"smg", "no balance, but all have many", loadsOf(Load{InFlight: 300, Cached: 1000}, Load{InFlight: 230}, Load{InFlight: 231}), 0},
-		{"gie", "the prefix is worth more than the queue", loadsOf(Load{InFlight: 9, Cached: 900, Capacity: 9000}, Load{Capacity: 9000}, Load{Capacity: 9000}), 0},
-		{"gie", "half a prefix is not", loadsOf(Load{InFlight: 9, Cached: 500, Capacity: 9000}, Load{Capacity: 9000}, Load{Capacity: 9000, InFlight: 1}), 1},
-		{"gie", "a KV cache in use", loadsOf(Load{Cached: 600, Active: 9000, Capacity: 9000}, Load{Capacity: 9000, InFlight: 0}, Load{Active: 900, Capacity: 9000}), 1},
-		{"dynamo", "the prefix counts twice", loadsOf(Load{Cached: 500}, Load{Cached: 999, Active: 900}, Load{}), 1},
-		{"dynamo", "against what is in use", loadsOf(Load{Cached: 500}, Load{Cached: 999, Active: 1000}, Load{}), 0},
-		{"dynamo", "and what waits", loadsOf(Load{Cached: 500, Active: 300, Pending: 300}, Load{Cached: 300}, Load{}), 1},
 	} {
 		t.Run(tc.chooser+"/"+tc.state, func(t *testing.T) {
-			c, err := New(tc.chooser, 1)
+			c, err := New(tc.chooser)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -120,7 +110,7 @@ func TestBoundedLoad(t *testing.T) {
 	for range 20_000 {
 		loads, r := anyLoads(rng), Request{Tokens: rng.IntN(6000), Key: prefix.Block(rng.Uint64()), Conversation: prefix.Block(rng.Uint64()), Shared: rng.IntN(3000)}
 		for name, b := range balances {
-			c, _ := New(name, 1)
+			c, _ := New(name)
 			if got := c.Choose(&r, loads); !boundOf(loads, b.factor, b.roots).allows(&loads[got]) {
 				t.Fatalf("%s chose %d of %+v", name, got, loads)
 			}
@@ -133,7 +123,7 @@ func TestBoundedLoad(t *testing.T) {
 func TestBoundedLoadInFleet(t *testing.T) {
 	for name, b := range balances {
 		for _, n := range []int{1, 2, 4, 9} {
-			c, _ := New(name, 1)
+			c, _ := New(name)
 			checkBounded(t, rand.New(rand.NewPCG(2, 2)), fleetOf(t, n, Options{Chooser: c}), n, b.factor, b.roots)
 		}
 	}
@@ -159,17 +149,15 @@ func checkBounded(t *testing.T, rng *rand.Rand, f *Fleet, n int, factor, roots f
 	}
 }
 
-// TestShares: the choosers by turns give a replica with a share of 0.2 a fifth of another's requests.
+// TestShares: round-robin gives a replica with a share of 0.2 a fifth of another's requests.
 func TestShares(t *testing.T) {
-	for _, name := range []string{"round-robin", "random"} {
-		c, _ := New(name, 5)
-		var got [3]int
-		for range 11_000 {
-			got[c.Choose(&Request{}, loadsOf(Load{}, Load{Share: 0.2}, Load{}))]++
-		}
-		if part := float64(got[1]) / 11_000; part < 0.06 || part > 0.11 {
-			t.Errorf("%s: %v requests", name, got)
-		}
+	c, _ := New("round-robin")
+	var got [3]int
+	for range 11_000 {
+		got[c.Choose(&Request{}, loadsOf(Load{}, Load{Share: 0.2}, Load{}))]++
+	}
+	if part := float64(got[1]) / 11_000; part < 0.06 || part > 0.11 {
+		t.Errorf("%v requests", got)
 	}
 }
 

@@ -80,7 +80,7 @@ func onlyMember(only int) func(int) float64 {
 
 func TestFleetExcludes(t *testing.T) {
 	for _, name := range Names() {
-		chooser, err := New(name, 1)
+		chooser, err := New(name)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -99,7 +99,7 @@ func TestFleetExcludes(t *testing.T) {
 			t.Errorf("%s: chose excluded member %d", name, got.Member)
 		}
 	}
-	if _, err := New("best", 1); err == nil || !strings.Contains(err.Error(), strings.Join(Names(), ", ")) {
+	if _, err := New("best"); err == nil || !strings.Contains(err.Error(), strings.Join(Names(), ", ")) {
 		t.Errorf("error %v does not list the choosers", err)
 	}
 }

@@ -38,7 +38,7 @@ func FuzzFleet(f *testing.F) {
 	f.Add([]byte("choose, answer, end, fail: all events of a fleet \x00\x01\x02\x03\x04\x05\x06"), byte(0))
 	f.Add([]byte{0, 8, 16, 24, 3, 0, 3, 0, 8, 16, 1, 0, 2, 0}, byte(7))
 	f.Fuzz(func(t *testing.T, script []byte, chooser byte) {
-		c, err := New(Names()[int(chooser)%len(Names())], 1)
+		c, err := New(Names()[int(chooser)%len(Names())])
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -31,7 +31,7 @@ func newFront(o *Options, engines []*engine) (front, error) {
 	if name == Oracle {
 		name = choose.Default
 	}
-	chooser, err := choose.New(name, o.Seed)
+	chooser, err := newChooser(name, o.Seed)
 	if err != nil {
 		return nil, err
 	}

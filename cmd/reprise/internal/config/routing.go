@@ -55,6 +55,9 @@ func chooser(to *string) func(string) error {
 	parse := choice(to, choose.Names())
 	return func(v string) error {
 		err := parse(v)
+		if slices.Contains([]string{"random", "smg", "gie", "dynamo"}, v) {
+			return errUse("only reprise-lab fleet has the chooser " + v + ", for comparison")
+		}
 		if hint := didYouMean(v, choose.Names()); err != nil && hint != "" {
 			return errUse("no chooser is called " + v + hint)
 		}
