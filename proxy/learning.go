@@ -10,16 +10,14 @@ import (
 	"net/url"
 	"strings"
 
-	"reprise/policy"
 	"reprise/proxy/answer"
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
+	"reprise/proxy/internal/budget"
 	"reprise/proxy/observe"
 	"reprise/proxy/observe/learn"
-	"reprise/proxy/observe/review"
 	"reprise/proxy/rules"
 	"reprise/proxy/upstream"
-	"reprise/store"
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/edits"
 	"reprise/topics/reuse/evidence"
@@ -28,58 +26,46 @@ import (
 // LearningOf is what a server finds out about the answers that it reuses by meaning.
 func LearningOf(s *Server) *learn.Learner { return s.learner }
 
-// newLearner returns the learner of a server that has its budget and its faults.
+// newLearner returns the learner of a server that has its cache.
 func newLearner(s *Server) *learn.Learner {
-	account := s.budget.Account()
-	l := learn.New(learn.Options{
-		Compare: reuse.SameAnswer, Rates: func() *evidence.Rates { return s.cache.Rates() }, Guard: s.faults.guard, Prompts: s.opts.LogPrompts, Now: s.opts.Now,
-		Ask: func(ctx context.Context, model string, messages [2]learn.Message) (string, error) {
-			return askJudge(ctx, s, model, messages)
-		},
-		Stored: func(hit *cache.Hit) (string, bool, error) { return storedText(s, hit) },
-		Serves: func(hit *cache.Hit) bool { return s.cache.Serves(hit) },
-		OwnTopic: func(id policy.ID) policy.TopicID {
-			if e, ok := s.cache.Get(id); ok {
-				return e.Topic
-			}
-			return 0
-		},
-		Learn: func(r *cache.Request, f *cache.Finding, outcome evidence.Outcome, from evidence.Source) {
-			s.cache.Compared(r, f, outcome, from)
-			s.observers.Ended(&observe.Outcome{Request: r, Compared: outcome})
-		},
-		Hold:    func(n int64) (bool, func()) { return account.Reserve(n), func() { account.Release(n) } },
-		Suspect: func(r *learn.Reviewed) func() { return s.cache.Suspect(pairOf(r)) },
-		Verdict: func(r *learn.Reviewed, right bool) error {
-			if r.Decision.P == 0 { // what is never served has no estimate
-				return nil
-			}
-			return s.cache.Reviewed(pairOf(r), right)
-		},
-	})
+	l := learn.New(learn.Options{Server: learning{s, s.budget.Account()}, Cache: s.cache, Prompts: s.opts.LogPrompts, Now: s.opts.Now})
 	l.SetModel(s.opts.JudgeModel, s.opts.JudgeBudget)
 	return l
 }
 
-// ReviewsOf is where an operator looks at the answers that a server has found by meaning.
-func ReviewsOf(s *Server) *review.Desk {
-	return &review.Desk{Learner: s.learner, Compare: reuse.SameAnswer, Prompts: s.opts.LogPrompts,
-		Judge: func(r *learn.Reviewed) *reuse.Judge {
-			rule, _ := RuleOf(s, rules.Request{Tenant: r.Tenant, Namespace: r.Namespace, Path: r.Endpoint, Model: r.Model})
-			return &reuse.Judge{Words: s.opts.Words, MaxError: rule.MaxErrorRate, Rates: s.cache.Rates()}
-		},
-		Answer: func(_ context.Context, id policy.ID) (text string, ok bool, err error) {
-			e, ok := s.cache.Get(id)
-			if !ok {
-				return "", false, nil
-			}
-			return storedText(s, &cache.Hit{Entry: e})
-		}}
+// learning is a server as its learner needs it. It implements learn.Server.
+type learning struct {
+	s       *Server
+	account *budget.Account
 }
 
-// pairOf is a pair in the form of the cache.
-func pairOf(r *learn.Reviewed) cache.Pair {
-	return cache.Pair{Request: store.Key(r.Ref.Request), Entry: store.Key(r.Ref.Entry), ID: policy.ID(r.Entry), Case: r.Decision.Case}
+// Ask implements learn.Server.
+func (x learning) Ask(ctx context.Context, model string, messages [2]learn.Message) (string, error) {
+	return askJudge(ctx, x.s, model, messages)
+}
+
+// Text implements learn.Server.
+func (x learning) Text(hit *cache.Hit) (string, bool, error) { return storedText(x.s, hit) }
+
+// Hold implements learn.Server.
+func (x learning) Hold(bytes int64) bool { return x.account.Reserve(bytes) }
+
+// Release implements learn.Server.
+func (x learning) Release(bytes int64) { x.account.Release(bytes) }
+
+// Guard implements learn.Server.
+func (x learning) Guard(step string, run func() error) bool { return x.s.faults.guard(step, run) }
+
+// Judge implements learn.Server.
+func (x learning) Judge(r *learn.Reviewed) *reuse.Judge {
+	rule, _ := RuleOf(x.s, rules.Request{Tenant: r.Tenant, Namespace: r.Namespace, Path: r.Endpoint, Model: r.Model})
+	return &reuse.Judge{Words: x.s.opts.Words, MaxError: rule.MaxErrorRate, Rates: x.s.cache.Rates()}
+}
+
+// Compared implements learn.Server.
+func (x learning) Compared(r *cache.Request, f *cache.Finding, outcome evidence.Outcome, from evidence.Source) {
+	x.s.cache.Compared(r, f, outcome, from)
+	x.s.observers.Ended(&observe.Outcome{Request: r, Compared: outcome})
 }
 
 // foundBy describes a verdict for Cache-Status: what found the answer, and the classes of the edits.

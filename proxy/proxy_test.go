@@ -75,7 +75,7 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, behind http.Handler, adjus
 	}
 	r.store, r.topics = o.Store, o.Topics
 	r.api = httptest.NewServer(r.Server.Handler())
-	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Reviews: ReviewsOf(r.Server), Undos: admin.NewUndos(func(ctx context.Context, id policy.ID) (c admin.Copied, ok bool, err error) {
+	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Reviews: LearningOf(r.Server), Undos: admin.NewUndos(func(ctx context.Context, id policy.ID) (c admin.Copied, ok bool, err error) {
 		c.PutBack, c.Drop, ok, err = CopyOf(ctx, r.Server, id)
 		return c, ok, err
 	}), Entries: o.Store, Topics: o.Topics, Ranks: o.Store.Ranks(), Settle: func() { CacheOf(r.Server).Stats() }, Token: o.AdminToken, Policy: "rac+", Misses: func() any { return MissesOf(r.Server).Report(misses.Settings{}) },

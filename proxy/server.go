@@ -100,13 +100,12 @@ func New(o Options) (*Server, error) {
 	s.misses = newMisses(s)
 	s.flights = upstream.NewFlights[*outcome](s.faults.panicked)
 	s.live.Store(o.live())
-	s.learner = newLearner(s)
-	s.metrics.vectors = append(s.metrics.vectors, s.learner)
 	if s.cache, err = cache.New(o.cache(s)); err != nil {
 		up.Close()
-		s.learner.Close()
 		return nil, err
 	}
+	s.learner = newLearner(s)
+	s.metrics.vectors = append(s.metrics.vectors, s.learner)
 	s.faults.degraded(s.cache.Restore(context.Background()))
 	s.watch = newWatch(s)
 	s.warmer = newWarmer(s)

@@ -154,7 +154,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 		return all
 	}
 	o.Watch, o.Overview = proxy.WatchOf(s.proxy), func(to *admin.Overview) { s.overview(cfg, to) }
-	o.Reviews, o.Undos = proxy.ReviewsOf(s.proxy), s.undos
+	o.Reviews, o.Undos = proxy.LearningOf(s.proxy), s.undos
 	o.Alignment = func() any { return proxy.AlignmentOf(s.proxy).Report() }
 	o.Misses = func() any { return proxy.MissesOf(s.proxy).Report(s.repairs(cfg)) }
 	o.WhatIf = func(ctx context.Context) any { return s.study.Report(ctx, s.judging(cfg)) }

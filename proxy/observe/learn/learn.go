@@ -8,7 +8,7 @@
 // where a purge has come meanwhile. A goroutine runs only while there is something to compare.
 //
 // It also has the last pairs in memory for an operator, those that were served or kept back without a comparison too ([Learner.Reviews]), and counts
-// what the operator says of them. Package review shows them.
+// what the operator says of them. [Learner.List] shows them, with words and the alignment of both prompts, which are made when they are asked for.
 package learn
 
 import (
@@ -19,61 +19,72 @@ import (
 
 	"reprise/policy"
 	"reprise/proxy/cache"
+	"reprise/proxy/observe"
+	"reprise/store"
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/evidence"
 )
 
-// Options of a Learner. All functions must be safe for concurrent use.
+// Options of a Learner.
 type Options struct {
-	Compare func(a, b string) evidence.Outcome // compares the texts of two answers; required
+	Server  Server                             // required
+	Cache   Cache                              // required
+	Compare func(a, b string) evidence.Outcome // compares the texts of two answers; default reuse.SameAnswer
+	Prompts bool                               // pairs for review may hold prompts, and be shown with them
+	Now     func() time.Time                   // default time.Now
+}
 
-	Rates func() *evidence.Rates // the estimates in force; required
+// Server is what a Learner needs of the proxy. It is safe for concurrent use.
+type Server interface {
+	// Ask asks a model of the upstream under a credential of the operator, and returns the text of its whole answer.
+	Ask(ctx context.Context, model string, messages [2]Message) (text string, err error)
+	// Text is the text of a stored answer; false where it has none that can be compared.
+	Text(hit *cache.Hit) (text string, ok bool, err error)
+	// Hold charges bytes of memory, which Release gives back; false where there is no room for them.
+	Hold(bytes int64) (room bool)
+	Release(bytes int64)
+	// Guard runs a step, and reports its error or panic.
+	Guard(step string, run func() error) (ok bool)
+	// Judge judges a pair by the rule that is in force for its request.
+	Judge(*Reviewed) *reuse.Judge
+	// Compared counts how the stored answer of f.Explore compares with the upstream's answer to r.
+	Compared(r *cache.Request, f *cache.Finding, outcome evidence.Outcome, from evidence.Source)
+}
 
-	// Ask asks a model of the upstream under a credential of the operator, and returns the text of its whole answer; required where
-	// SetModel names one.
-	Ask func(ctx context.Context, model string, messages [2]Message) (text string, err error)
-
-	// What the cache knows, required for Ended: the text of a stored answer, false where it has none that can be compared; whether it may
-	// still be served; the topic of an entry; and the counting of an outcome.
-	Stored   func(*cache.Hit) (text string, ok bool, err error)
-	Serves   func(*cache.Hit) bool
-	OwnTopic func(policy.ID) policy.TopicID
-	Learn    func(*cache.Request, *cache.Finding, evidence.Outcome, evidence.Source)
-
-	// Hold charges bytes of memory until release is called; false where there is no room for them. Default: there always is.
-	Hold func(bytes int64) (room bool, release func())
-	// Guard runs a step, and reports its error or panic. Default: run is called as it is.
-	Guard func(step string, run func() error) (ok bool)
-
-	// Suspect keeps a stored answer from serving the request of a pair from now on, until undo is called; required for Say.
-	Suspect func(*Reviewed) (undo func())
-	// Verdict counts an operator's verdict on a pair for good; required for Say.
-	Verdict func(r *Reviewed, right bool) error
-
-	Prompts bool             // pairs for review may hold prompts
-	Now     func() time.Time // default time.Now
+// Cache is what a Learner needs of the cache.
+type Cache interface {
+	Rates() *evidence.Rates
+	Serves(*cache.Hit) bool
+	Get(policy.ID) (*store.Entry, bool)
+	Suspect(cache.Pair) (undo func())
+	Reviewed(p cache.Pair, right bool) error
 }
 
 // Pair is two answers to one prompt: a stored one that was given to another prompt, and the one that the upstream has given.
 type Pair struct {
+	Came    observe.Stamp // of the request: after a purge the pair is dropped
 	Verdict reuse.Verdict // on the stored answer
 	Basis   string        // how that was found
 	Source  evidence.Source
 	Place   Place
 	Ref     Ref
-	Learn   func(evidence.Outcome) // counts an outcome that is not Unknown
 
 	StoredPrompt, Prompt string
-	Fresh                string // text of the upstream's answer; "": it cannot be compared
-	Why                  string // why not, a short token
-	// Stored reads the text of the stored answer; false where it has none that can be compared.
-	Stored func() (text string, ok bool, err error)
-	// Current reports whether no purge has come since the request: after one the pair is dropped. It must not call the Learner.
-	Current func() bool
 	// Private keeps the pair from leaving the process and from the shadow list: its client has forbidden to store the answer.
 	Private bool
 
-	release func() // takes back what it is charged; set by Compare
+	// Of a pair that is compared: the request without what holds its body in memory, what its search has found, and the texts of both answers.
+	Request *cache.Request
+	Found   *cache.Finding
+	Fresh   string // of the upstream; "": it cannot be compared
+	Why     string // why not, a short token
+	stored  string // read when they are compared
+	charged int64
+}
+
+// current reports whether a pair still counts: no purge has come since the request, and the stored answer may be served.
+func (l *Learner) current(p *Pair) bool {
+	return !p.Came.Stale() && (p.Found == nil || l.o.Cache.Serves(p.Found.Explore))
 }
 
 // Place is where a pair belongs, as a purge names it, and its figures.
@@ -114,19 +125,16 @@ type Learner struct {
 
 // New returns a learner, which the caller must close.
 func New(o Options) *Learner {
-	if o.Hold == nil {
-		o.Hold = func(int64) (bool, func()) { return true, func() {} }
-	}
-	if o.Guard == nil {
-		o.Guard = func(_ string, run func() error) bool { return run() == nil }
+	if o.Compare == nil {
+		o.Compare = reuse.SameAnswer
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
 	l := &Learner{o: o, counts: newCounts(), reviews: reviews{rings: newRings()}, verdicts: map[uint64]*said{}}
 	l.ctx, l.stop = context.WithCancel(context.Background())
-	l.texts = queue{run: l.byText, most: mostTexts, work: &l.work}
-	l.asked = queue{run: l.byModel, most: mostAsked, work: &l.work}
+	l.texts = queue{run: l.byText, drop: l.drop, most: mostTexts, work: &l.work}
+	l.asked = queue{run: l.byModel, drop: l.drop, most: mostAsked, work: &l.work}
 	return l
 }
 
@@ -146,35 +154,38 @@ func (l *Learner) Compare(p Pair) {
 	case len(p.Fresh) > MostText:
 		p.Why = "size"
 	default:
-		room, release := l.o.Hold(int64(pairBytes + len(p.Fresh) + len(p.StoredPrompt) + len(p.Prompt)))
-		if !room {
+		p.charged = int64(pairBytes + len(p.Fresh) + len(p.StoredPrompt) + len(p.Prompt))
+		if !l.o.Server.Hold(p.charged) {
 			p.Why = "memory"
 			break
 		}
-		p.Fresh, p.release = strings.Clone(p.Fresh), release
+		p.Fresh = strings.Clone(p.Fresh)
 		if l.texts.add(&p) {
 			return
 		}
-		release()
+		l.drop(&p)
 		p.Why = "busy"
 	}
 	l.end(&p, evidence.Unknown)
 }
+
+// drop gives back what a pair is charged.
+func (l *Learner) drop(p *Pair) { l.o.Server.Release(p.charged) }
 
 // byText compares the texts of a pair.
 func (l *Learner) byText(p *Pair) {
 	outcome, passed := evidence.Unknown, false
 	defer func() {
 		if !passed {
-			p.release()
+			l.drop(p)
 			l.end(p, outcome)
 		}
 	}()
-	l.o.Guard("compare", func() error {
-		if !p.Current() {
+	l.o.Server.Guard("compare", func() error {
+		if !l.current(p) {
 			return nil
 		}
-		stored, ok, err := p.Stored()
+		stored, ok, err := l.o.Server.Text(p.Found.Explore)
 		if err != nil || !ok || len(stored) > MostText {
 			p.Why = "stored"
 			return err
@@ -186,7 +197,7 @@ func (l *Learner) byText(p *Pair) {
 			l.counts.judged(judgedBudget)
 			return nil
 		}
-		p.Stored = func() (string, bool, error) { return stored, true, nil }
+		p.stored = stored
 		if passed = l.asked.add(p); !passed {
 			l.counts.judged(judgedBusy)
 		}
@@ -198,17 +209,16 @@ func (l *Learner) byText(p *Pair) {
 func (l *Learner) byModel(p *Pair) {
 	outcome := evidence.Unknown
 	defer func() {
-		p.release()
+		l.drop(p)
 		l.end(p, outcome)
 	}()
-	l.o.Guard("judge", func() error {
-		if !p.Current() {
+	l.o.Server.Guard("judge", func() error {
+		if !l.current(p) {
 			return nil
 		}
-		stored, _, _ := p.Stored()
 		ctx, cancel := context.WithTimeout(l.ctx, judgeLimit)
 		defer cancel()
-		text, err := l.o.Ask(ctx, l.judge.name(), question(p.Prompt, stored, p.Fresh, newMark()))
+		text, err := l.o.Server.Ask(ctx, l.judge.name(), question(p.Prompt, p.stored, p.Fresh, newMark()))
 		if l.ctx.Err() != nil {
 			return nil // it ends with the proxy
 		}
@@ -228,14 +238,14 @@ func (l *Learner) end(p *Pair, outcome evidence.Outcome) {
 	if l.ctx.Err() != nil {
 		return
 	}
-	l.o.Guard("learn", func() error {
-		if !p.Current() {
+	l.o.Server.Guard("learn", func() error {
+		if !l.current(p) {
 			return nil
 		}
 		l.met(p, outcome)
 		l.counts.outcome(p, outcome)
-		if outcome != evidence.Unknown && p.Current() {
-			p.Learn(outcome)
+		if outcome != evidence.Unknown && l.current(p) {
+			l.o.Server.Compared(p.Request, p.Found, outcome, p.Source)
 		}
 		return nil
 	})

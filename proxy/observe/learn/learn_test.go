@@ -5,25 +5,30 @@ import (
 	"fmt"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 
+	"reprise/policy"
+	"reprise/proxy/cache"
+	"reprise/proxy/observe"
+	"reprise/store"
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/evidence"
 	"reprise/topics/reuse/normal"
 )
 
-// bench is a learner whose texts are compared by equality; different texts are Unknown.
+// bench is a learner, the proxy and the cache of it: texts are compared by equality, and different texts are Unknown.
 type bench struct {
 	*Learner
+	all      *observe.List
 	mu       sync.Mutex // guards what follows
 	outcomes []evidence.Outcome
 	held     int64
 	room     int64 // bytes that may be held
 	ask      func() (string, error)
 	asked    int
+	reading  func()   // is called while a stored answer is read
 	notes    []string // what was done about verdicts
 }
 
@@ -43,54 +48,78 @@ func (b *bench) noted() []string {
 }
 
 func newBench(t *testing.T) *bench {
-	b := &bench{room: 1 << 30}
-	b.Learner = New(Options{
-		Rates: func() *evidence.Rates { return nil },
+	b := &bench{room: 1 << 30, reading: func() {}}
+	b.Learner = New(Options{Server: b, Cache: b, Prompts: true,
 		Compare: func(x, y string) evidence.Outcome {
 			if x == y {
 				return evidence.Same
 			}
 			return evidence.Unknown
-		},
-		Ask: func(context.Context, string, [2]Message) (string, error) {
-			b.mu.Lock()
-			b.asked++
-			ask := b.ask
-			b.mu.Unlock()
-			return ask()
-		},
-		Hold: func(n int64) (bool, func()) {
-			b.mu.Lock()
-			defer b.mu.Unlock()
-			if b.held+n > b.room {
-				return false, nil
-			}
-			b.held += n
-			return true, func() { b.mu.Lock(); b.held -= n; b.mu.Unlock() }
-		},
-		Suspect: func(r *Reviewed) func() {
-			b.note("suspect %d", r.ID)
-			return func() { b.note("trust %d", r.ID) }
-		},
-		Verdict: func(r *Reviewed, right bool) error {
-			b.note("%v %d", right, r.ID)
-			return nil
-		},
-		Prompts: true,
-	})
+		}})
+	b.all = observe.NewList(nil, nil)
 	t.Cleanup(b.Close)
 	return b
 }
 
-func (b *bench) learn(o evidence.Outcome) {
+func (b *bench) Ask(context.Context, string, [2]Message) (string, error) {
+	b.mu.Lock()
+	b.asked++
+	ask := b.ask
+	b.mu.Unlock()
+	return ask()
+}
+
+func (b *bench) Text(hit *cache.Hit) (string, bool, error) {
+	b.reading()
+	return string(hit.Entry.Answer), true, nil
+}
+
+func (b *bench) Hold(n int64) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.outcomes = append(b.outcomes, o)
+	if b.held+n > b.room {
+		return false
+	}
+	b.held += n
+	return true
+}
+
+func (b *bench) Release(n int64) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.held -= n
+}
+
+func (b *bench) Guard(_ string, run func() error) (ok bool) {
+	defer func() { ok = recover() == nil && ok }()
+	return run() == nil
+}
+
+func (b *bench) Judge(*Reviewed) *reuse.Judge { return &reuse.Judge{} }
+
+func (b *bench) Compared(_ *cache.Request, _ *cache.Finding, outcome evidence.Outcome, _ evidence.Source) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.outcomes = append(b.outcomes, outcome)
+}
+
+func (b *bench) Rates() *evidence.Rates             { return nil }
+func (b *bench) Serves(*cache.Hit) bool             { return true }
+func (b *bench) Get(policy.ID) (*store.Entry, bool) { return nil, false }
+
+func (b *bench) Suspect(p cache.Pair) func() {
+	b.note("suspect %d", p.Request[0])
+	return func() { b.note("trust %d", p.Request[0]) }
+}
+
+func (b *bench) Reviewed(p cache.Pair, right bool) error {
+	b.note("%v %d", right, p.Request[0])
+	return nil
 }
 
 func (b *bench) pair(stored, fresh string) Pair {
-	return Pair{Source: evidence.Shadow, Basis: "form", StoredPrompt: "a?", Prompt: "hi, a?", Fresh: fresh, Learn: b.learn,
-		Stored: func() (string, bool, error) { return stored, true, nil }, Current: func() bool { return true }}
+	return Pair{Came: b.all.Stamp(), Source: evidence.Shadow, Basis: "form", StoredPrompt: "a?", Prompt: "hi, a?", Fresh: fresh, Verdict: reuse.Verdict{P: 0.99},
+		Found: &cache.Finding{Explore: &cache.Hit{Entry: &store.Entry{Answer: []byte(stored)}}}}
 }
 
 // settled waits for all comparisons, inside a bubble.
@@ -108,9 +137,8 @@ func TestQueueIsBounded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		block := make(chan struct{})
-		slow := b.pair("x", "x")
-		slow.Stored = func() (string, bool, error) { <-block; return "x", true, nil }
-		b.Compare(slow)
+		b.reading = sync.OnceFunc(func() { <-block })
+		b.Compare(b.pair("x", "x"))
 		synctest.Wait()
 		for range mostTexts + 7 {
 			b.Compare(b.pair("x", "x"))
@@ -220,7 +248,7 @@ func TestShadowListIsBounded(t *testing.T) {
 	if one := list[0]; len(one.Prompt) > mostPrompt || !strings.HasSuffix(one.Prompt, "ä…") || one.PromptBytes != 2*mostPrompt || one.StoredPrompt != p.StoredPrompt {
 		t.Errorf("%d bytes of %d", len(one.Prompt), one.PromptBytes)
 	}
-	b.Purge(func(*Shadowed) bool { return true })
+	b.purge(func(*Shadowed) bool { return true })
 	if b.reviews.rings[Shadow].bytes != 0 || len(b.Shadowed()) != 0 {
 		t.Errorf("%d bytes are left", b.reviews.rings[Shadow].bytes)
 	}
@@ -230,10 +258,8 @@ func TestShadowListIsBounded(t *testing.T) {
 func TestPurgedPairsLeaveNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
-		var purged atomic.Bool
 		p := b.pair("x", "x")
-		p.Stored = func() (string, bool, error) { purged.Store(true); return "x", true, nil } // while it is compared
-		p.Current = func() bool { return !purged.Load() }
+		b.reading = func() { b.all.Forget(store.Filter{}) } // while it is compared
 		b.Compare(p)
 		b.settled(t)
 		b.Compare(p)

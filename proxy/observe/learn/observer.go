@@ -2,6 +2,7 @@ package learn
 
 import (
 	"reprise/policy"
+	"reprise/proxy/cache"
 	"reprise/proxy/observe"
 	"reprise/store"
 	"reprise/topics/reuse"
@@ -19,8 +20,8 @@ func (l *Learner) Ended(o *observe.Outcome) {
 			l.vetoed(veto)
 		}
 		if hit := o.Reused; hit != nil {
-			l.Served(&f.Verdict, string(f.Basis))
-			p := l.pair(o, hit.Entry, &f.Verdict, string(f.Basis))
+			l.served(&f.Verdict, string(f.Basis))
+			p := l.pair(o, hit.Entry, &f.Verdict, f.Basis)
 			l.Met(Served, &p)
 		}
 	case f.Explore != nil:
@@ -33,7 +34,7 @@ func (l *Learner) Ended(o *observe.Outcome) {
 // Forget removes from the pairs what a purge names, by the entry that was found or by the one that was made of the upstream's answer: the pairs
 // have the prompts of both.
 func (l *Learner) Forget(f store.Filter) {
-	l.Purge(func(x *Shadowed) bool {
+	l.purge(func(x *Shadowed) bool {
 		labels := &store.Labels{Tenant: x.Tenant, Namespace: x.Namespace, Model: x.Model, Endpoint: x.Endpoint}
 		found := store.Entry{ID: policy.ID(x.Entry), Topic: policy.TopicID(x.Topic), Labels: labels}
 		own := store.Entry{ID: policy.ID(x.Own), Topic: policy.TopicID(x.OwnTopic), Labels: labels}
@@ -43,45 +44,38 @@ func (l *Learner) Forget(f store.Filter) {
 
 // explored has the upstream's answer compared with the stored one that the search has found.
 func (l *Learner) explored(o *observe.Outcome) {
-	f, hit, source, came := o.Found, o.Found.Explore, evidence.Explored, o.Came
-	if f.Shadow {
-		source = evidence.Shadow
+	f := o.Found
+	request := *o.Request // without what holds the body in memory
+	request.Turns, request.Data = nil, nil
+	p := l.pair(o, f.Explore.Entry, &f.Verdict, f.Basis)
+	p.Request, p.Found, p.Fresh, p.Why = &request, f, o.Call.Text, o.Call.NoText
+	if p.Source = evidence.Explored; f.Shadow {
+		p.Source = evidence.Shadow
 	}
-	req := *o.Request // without what holds the body in memory
-	req.Turns, req.Data = nil, nil
-	p := l.pair(o, hit.Entry, &f.Verdict, string(f.Basis))
-	p.Source, p.Fresh, p.Why = source, o.Call.Text, o.Call.NoText
-	l.answered(&p.Place, o)
-	p.Stored = func() (string, bool, error) { return l.o.Stored(hit) }
-	p.Current = func() bool { return !came.Stale() && l.o.Serves(hit) }
-	p.Learn = func(outcome evidence.Outcome) { l.o.Learn(&req, f, outcome, source) }
 	l.Compare(p)
 }
 
 // almost keeps an answer in mind that the request almost got.
 func (l *Learner) almost(o *observe.Outcome) {
 	n := o.Found.Almost
-	p, kind := l.pair(o, n.Entry, &n.Verdict, string(n.Basis)), Refused
+	p, kind := l.pair(o, n.Entry, &n.Verdict, n.Basis), Refused
 	if n.Below {
 		kind = Below
 	}
 	p.Verdict.Case.Similarity = n.Similarity
-	l.answered(&p.Place, o)
 	l.Met(kind, &p)
 }
 
 // pair is what an operator may look at of a request and a stored answer that was found for it.
-func (l *Learner) pair(o *observe.Outcome, e *store.Entry, v *reuse.Verdict, basis string) Pair {
-	came := o.Came
-	return Pair{Verdict: *v, Basis: basis, Ref: Ref{Request: o.Request.Key, Entry: e.Key}, Private: o.NoStore, StoredPrompt: e.Prompt, Prompt: o.Prompt,
-		Place:   Place{Entry: uint64(e.ID), Topic: uint64(e.Topic), Tenant: o.Tenant, Namespace: o.Namespace, Model: o.Model, Endpoint: o.Route, At: l.o.Now()},
-		Current: func() bool { return !came.Stale() }}
-}
-
-// answered adds to a place what the upstream has answered.
-func (l *Learner) answered(p *Place, o *observe.Outcome) {
-	p.Upstream = o.Call.Took
+func (l *Learner) pair(o *observe.Outcome, e *store.Entry, v *reuse.Verdict, basis cache.Basis) Pair {
+	p := Pair{Came: o.Came, Verdict: *v, Basis: string(basis), Ref: Ref{Request: o.Request.Key, Entry: e.Key}, Private: o.NoStore, StoredPrompt: e.Prompt, Prompt: o.Prompt,
+		Place: Place{Entry: uint64(e.ID), Topic: uint64(e.Topic), Tenant: o.Tenant, Namespace: o.Namespace, Model: o.Model, Endpoint: o.Route, At: l.o.Now(),
+			Upstream: o.Call.Took}}
 	if own := o.Call.Kept; own != nil {
-		p.Own, p.OwnTopic = uint64(own.ID), uint64(l.o.OwnTopic(own.ID))
+		p.Place.Own = uint64(own.ID)
+		if e, ok := l.o.Cache.Get(own.ID); ok {
+			p.Place.OwnTopic = uint64(e.Topic)
+		}
 	}
+	return p
 }

@@ -4,8 +4,9 @@ import "sync"
 
 // queue runs pairs one after another, in a goroutine that exists only while there are some.
 type queue struct {
-	run  func(*Pair) // releases the pair; it must not panic
-	most int         // that wait
+	run  func(*Pair) // drops the pair in the end; it must not panic
+	drop func(*Pair)
+	most int // that wait
 	work *sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows
@@ -58,7 +59,7 @@ func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	for _, p := range q.waiting {
-		p.release()
+		q.drop(p)
 	}
 	q.waiting, q.closed = nil, true
 }

@@ -126,11 +126,12 @@ func (k Kind) most() int {
 }
 
 // add adds a pair, unless a purge has come since its request. That is decided under the lock which a purge takes after it has changed
-// Pair.Current, so nothing that the purge names is added behind it. A pair that is there already is counted.
-func (r *reviews) add(kind Kind, p *Pair, outcome string, prompts bool) {
+// what current returns, so nothing that the purge names is added behind it. A pair that is there already is counted.
+func (l *Learner) add(kind Kind, p *Pair, outcome string) {
+	r := &l.reviews
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if p.Private || !p.Current() {
+	if p.Private || !l.current(p) {
 		return
 	}
 	in := r.rings[kind]
@@ -143,7 +144,7 @@ func (r *reviews) add(kind Kind, p *Pair, outcome string, prompts bool) {
 	if kind == Refused {
 		one.Refusal = string(p.Verdict.Refusal())
 	}
-	if prompts {
+	if l.o.Prompts {
 		one.StoredPrompt, one.Prompt = cut(p.StoredPrompt), cut(p.Prompt)
 	}
 	in.list, in.bytes, in.by[one.name()] = append(in.list, one), in.bytes+one.size(), one
@@ -174,7 +175,7 @@ func (s *Reviewed) size() int { return len(s.StoredPrompt) + len(s.Prompt) }
 // Met keeps a pair in mind that was not compared with the upstream's answer. It costs 2 µs and the copies of two prompts (BenchmarkMet).
 func (l *Learner) Met(kind Kind, p *Pair) {
 	if l.ctx.Err() == nil {
-		l.reviews.add(kind, p, "", l.o.Prompts)
+		l.add(kind, p, "")
 	}
 }
 
@@ -184,7 +185,7 @@ func (l *Learner) met(p *Pair, outcome evidence.Outcome) {
 	if p.Source == evidence.Shadow {
 		kind = Shadow
 	}
-	l.reviews.add(kind, p, outcomeNames[outcome], l.o.Prompts)
+	l.add(kind, p, outcomeNames[outcome])
 }
 
 // Shadowed lists the last hits that the shadow mode has kept back, the newest first.
@@ -231,8 +232,8 @@ func (r *reviews) find(id uint64) *Reviewed {
 	return nil
 }
 
-// Purge removes the pairs that named selects. The caller has made Pair.Current false before, for all that it concerns.
-func (l *Learner) Purge(named func(*Shadowed) bool) {
+// purge removes the pairs that named selects. Their requests are stale by then.
+func (l *Learner) purge(named func(*Shadowed) bool) {
 	r := &l.reviews
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"reprise/store"
 	"reprise/topics/reuse/evidence"
 )
 
@@ -41,8 +42,9 @@ func TestReviews(t *testing.T) {
 			t.Error(got)
 		}
 		private, purged := b.pair("", ""), b.pair("", "")
-		private.Private, purged.Current = true, func() bool { return false }
+		private.Private = true
 		b.Met(Served, &private)
+		b.all.Forget(store.Filter{})
 		b.Met(Served, &purged)
 		for i := range mostReviewed + 3 {
 			b.meets(Below, i%256, i)
@@ -55,7 +57,7 @@ func TestReviews(t *testing.T) {
 		if one := b.Reviews()[0]; one.ID != uint64(4+mostReviewed+4) || one.Times != 2 {
 			t.Errorf("again: %d, %d times", one.ID, one.Times)
 		}
-		b.Purge(func(s *Shadowed) bool { return s.Entry != 2 })
+		b.purge(func(s *Shadowed) bool { return s.Entry != 2 })
 		if got := b.listed(); got != "served 4×1 " {
 			t.Error(got)
 		}
@@ -92,7 +94,7 @@ func TestVerdicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		for i := range 4 {
-			b.meets(Served, i, 1)
+			b.meets(Served, i+1, 1)
 		}
 		b.meets(Refused, 5, 1)
 		does := func(r Reviewed, err error, want error) {
@@ -101,8 +103,8 @@ func TestVerdicts(t *testing.T) {
 				t.Errorf("%+v, %v, want %v", r, err, want)
 			}
 		}
-		say := func(id uint64, right bool, want error) { t.Helper(); r, err := b.Say(id, right); does(r, err, want) }
-		unsay := func(id uint64, want error) { t.Helper(); r, err := b.Unsay(id); does(r, err, want) }
+		say := func(id uint64, right bool, want error) { t.Helper(); r, err := b.say(id, right); does(r, err, want) }
+		unsay := func(id uint64, want error) { t.Helper(); r, err := b.unsay(id); does(r, err, want) }
 		say(9, true, ErrUnknownReview)
 		unsay(1, ErrTooLate)
 		say(1, false, nil)
@@ -126,7 +128,7 @@ func TestVerdicts(t *testing.T) {
 			t.Errorf("after it: %s", got)
 		}
 		say(3, false, nil)
-		b.Purge(func(*Shadowed) bool { return true })
+		b.purge(func(*Shadowed) bool { return true })
 		unsay(3, ErrUnknownReview) // taken back all the same
 		b.noted()
 		b.Close()
@@ -147,7 +149,7 @@ func TestVerdicts(t *testing.T) {
 // BenchmarkMet is what a hit by meaning, or a miss that almost was one, costs where the ring of its kind is full.
 func BenchmarkMet(b *testing.B) {
 	l := New(Options{Prompts: true})
-	p := Pair{StoredPrompt: strings.Repeat("a", 100), Prompt: strings.Repeat("b", 100), Current: func() bool { return true }}
+	p := Pair{StoredPrompt: strings.Repeat("a", 100), Prompt: strings.Repeat("b", 100)}
 	for i := 0; b.Loop(); i++ {
 		p.Ref.Request[0], p.Ref.Request[1], p.Ref.Request[2] = byte(i), byte(i>>8), byte(i>>16)
 		l.Met(Served, &p)

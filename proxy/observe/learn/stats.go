@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"reprise/proxy/observe"
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/edits"
 	"reprise/topics/reuse/evidence"
@@ -109,8 +110,8 @@ func (s *Stats) class(name string) *Class {
 	return c
 }
 
-// Served counts an answer that was served by a verdict; basis is what found it.
-func (l *Learner) Served(v *reuse.Verdict, basis string) {
+// served counts an answer that was served by a verdict; basis is what found it.
+func (l *Learner) served(v *reuse.Verdict, basis string) {
 	n := &l.counts
 	n.hits.WithLabelValues(basis).Inc()
 	n.mu.Lock()
@@ -204,7 +205,7 @@ func (l *Learner) Stats() Stats {
 		hits += k
 	}
 	s.Error.Expected = n.by.risk / float64(max(hits, 1))
-	for i, e := range l.o.Rates().Estimates() {
+	for i, e := range l.o.Cache.Rates().Estimates() {
 		one := Estimate{e.N, e.Wrong, e.Mean, e.Low, e.High}
 		if i == 0 { // of all together
 			s.Error.Estimate = one
@@ -215,30 +216,20 @@ func (l *Learner) Stats() Stats {
 	return s
 }
 
-var descError = prometheus.NewDesc("reprise_semantic_error", "Share of wrong answers among hits by meaning: expected when they were served; observed where answers were compared with the upstream's, with its 95 % interval.",
-	[]string{"estimate"}, nil)
-
-// Describe lists the metrics.
-func (l *Learner) Describe(ch chan<- *prometheus.Desc) {
-	for _, c := range l.counts.vectors() {
-		c.Describe(ch)
-	}
-	ch <- descError
-}
+// Describe names no metric: see Collect.
+func (l *Learner) Describe(chan<- *prometheus.Desc) {}
 
 // Collect reads the metrics.
 func (l *Learner) Collect(ch chan<- prometheus.Metric) {
-	for _, c := range l.counts.vectors() {
+	n := &l.counts
+	for _, c := range []prometheus.Collector{n.hits, n.vetoes, n.explored, n.shadowed, n.calls, n.feedback, n.refusals} {
 		c.Collect(ch)
 	}
 	e := l.Stats().Error
 	for name, value := range map[string]float64{"expected": e.Expected, "observed": e.Observed, "low": e.Low, "high": e.High} {
 		if name == "expected" || e.Compared > 0 {
-			ch <- prometheus.MustNewConstMetric(descError, prometheus.GaugeValue, value, name)
+			observe.Page(ch).Gauge("semantic_error", "Share of wrong answers among hits by meaning: expected when they were served; observed where answers were compared with the upstream's, with its 95 % interval.",
+				value, "estimate", name)
 		}
 	}
-}
-
-func (n *counts) vectors() []prometheus.Collector {
-	return []prometheus.Collector{n.hits, n.vetoes, n.explored, n.shadowed, n.calls, n.feedback, n.refusals}
 }

@@ -3,12 +3,15 @@ package learn
 import (
 	"errors"
 	"time"
+
+	"reprise/policy"
+	"reprise/proxy/cache"
 )
 
 // UndoTime is how long the verdict of an operator may be taken back.
 const UndoTime = 10 * time.Second
 
-// Errors of Say and Unsay.
+// Errors of a verdict.
 var (
 	// ErrUnknownReview: there is no pair with this id, or none any more: newer ones took its place, or a purge has removed it.
 	ErrUnknownReview = errors.New("the pair is not known")
@@ -26,9 +29,9 @@ type said struct {
 	revert func() // what it has changed at once
 }
 
-// Say gives an operator's verdict on a pair: whether the stored answer is right for the request. A wrong answer is not served to the request from
+// say gives an operator's verdict on a pair: whether the stored answer is right for the request. A wrong answer is not served to the request from
 // now on. The verdict counts when UndoTime is over, or at Close.
-func (l *Learner) Say(id uint64, right bool) (Reviewed, error) {
+func (l *Learner) say(id uint64, right bool) (Reviewed, error) {
 	l.reviews.mu.Lock()
 	defer l.reviews.mu.Unlock()
 	one := l.reviews.find(id)
@@ -41,7 +44,7 @@ func (l *Learner) Say(id uint64, right bool) (Reviewed, error) {
 	v := &said{right: right, revert: func() {}}
 	if one.Verdict, one.Undo = verdictRight, true; !right {
 		one.Verdict = verdictWrong
-		v.revert = l.o.Suspect(one)
+		v.revert = l.o.Cache.Suspect(one.pair())
 	}
 	v.of = *one
 	v.of.StoredPrompt, v.of.Prompt = "", "" // a purge in the meantime does not come here
@@ -50,8 +53,8 @@ func (l *Learner) Say(id uint64, right bool) (Reviewed, error) {
 	return *one, nil
 }
 
-// Unsay takes a verdict back.
-func (l *Learner) Unsay(id uint64) (Reviewed, error) {
+// unsay takes a verdict back.
+func (l *Learner) unsay(id uint64) (Reviewed, error) {
 	l.reviews.mu.Lock()
 	defer l.reviews.mu.Unlock()
 	v := l.verdicts[id]
@@ -69,6 +72,11 @@ func (l *Learner) Unsay(id uint64) (Reviewed, error) {
 	return *one, nil
 }
 
+// pair is a pair in the form of the cache.
+func (r *Reviewed) pair() cache.Pair {
+	return cache.Pair{Request: r.Ref.Request, Entry: r.Ref.Entry, ID: policy.ID(r.Entry), Case: r.Decision.Case}
+}
+
 // settle counts a verdict that was not taken back.
 func (l *Learner) settle(id uint64) {
 	l.reviews.mu.Lock()
@@ -81,13 +89,16 @@ func (l *Learner) settle(id uint64) {
 	if v == nil {
 		return
 	}
-	l.o.Guard("verdict", func() error {
+	l.o.Server.Guard("verdict", func() error {
 		if v.of.Kind == Refused || v.of.Kind == Below { // nothing was served
 			l.counts.refusal(v.right)
 		} else {
 			l.Verdict(v.right)
 		}
-		return l.o.Verdict(&v.of, v.right)
+		if v.of.Decision.P == 0 { // what is never served has no estimate
+			return nil
+		}
+		return l.o.Cache.Reviewed(v.of.pair(), v.right)
 	})
 }
 

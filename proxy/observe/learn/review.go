@@ -1,8 +1,4 @@
-// Package review shows an operator the requests that met a stored answer for another prompt than their own: those that got it, those where it was
-// compared with the upstream's, and those that almost got it. The operator says whether the answer is right.
-//
-// What is shown is kept by package learn; the words, the alignment of both prompts and the answers are made when they are asked for.
-package review
+package learn
 
 import (
 	"context"
@@ -12,27 +8,16 @@ import (
 	"strconv"
 
 	"reprise/policy"
+	"reprise/proxy/cache"
 	"reprise/proxy/internal/apierror"
-	"reprise/proxy/observe/learn"
 	"reprise/topics/reuse"
-	"reprise/topics/reuse/evidence"
 )
-
-// Desk is where pairs are looked at.
-type Desk struct {
-	Learner *learn.Learner                     // required
-	Judge   func(*learn.Reviewed) *reuse.Judge // with the error rate in force for the pair, and the estimates; required
-	Compare func(a, b string) evidence.Outcome // compares the texts of two answers; required
-	Prompts bool                               // prompts and answers may be shown
-	// Answer is the text of the answer of an entry; false where the entry has left, or has no text. required
-	Answer func(ctx context.Context, id policy.ID) (text string, ok bool, err error)
-}
 
 // Row is a pair in a list. Explained is there where the prompts are.
 type Row struct {
-	learn.Reviewed
-	Words     string           `json:"in_words"`
-	Explained *learn.Explained `json:"explained,omitempty"` // by the rules and estimates of now
+	Reviewed
+	Words     string     `json:"in_words"`
+	Explained *Explained `json:"explained,omitempty"` // by the rules and estimates of now
 }
 
 // List are pairs, the newest first.
@@ -53,45 +38,45 @@ const how = "The last 250 pairs of each kind since the start, and 1,000 of the s
 
 // List lists at most limit pairs of a kind, "" of all, with ids below before. The error is for a kind that there is not. It takes up to 10 ms for
 // each pair of prompts of 8 KiB.
-func (d *Desk) List(kind string, limit int, before uint64) (any, error) {
-	if kind != "" && !slices.Contains(learn.Kinds, learn.Kind(kind)) {
+func (l *Learner) List(kind string, limit int, before uint64) (any, error) {
+	if kind != "" && !slices.Contains(Kinds, Kind(kind)) {
 		return nil, apierror.BadRequest("invalid_parameter", "kind is "+apierror.Quote(kind)+"; allowed is "+kindNames()+".")
 	}
-	all := d.Learner.Reviews()
-	l := List{Pairs: []Row{}, Kinds: map[string]int{}, Prompts: d.Prompts, Undo: learn.UndoTime.Seconds(), How: how}
-	for _, k := range learn.Kinds {
-		l.Kinds[string(k)] = 0
+	all := l.Reviews()
+	shown := List{Pairs: []Row{}, Kinds: map[string]int{}, Prompts: l.o.Prompts, Undo: UndoTime.Seconds(), How: how}
+	for _, k := range Kinds {
+		shown.Kinds[string(k)] = 0
 	}
 	for i := range all {
-		l.Kinds[string(all[i].Kind)]++
+		shown.Kinds[string(all[i].Kind)]++
 		if kind != "" && string(all[i].Kind) != kind {
 			continue
 		}
-		l.Total++
+		shown.Total++
 		switch {
 		case all[i].ID >= before:
-		case len(l.Pairs) < limit:
-			l.Pairs = append(l.Pairs, d.row(&all[i]))
-		case l.Next == 0:
-			l.Next = l.Pairs[len(l.Pairs)-1].ID
+		case len(shown.Pairs) < limit:
+			shown.Pairs = append(shown.Pairs, l.row(&all[i]))
+		case shown.Next == 0:
+			shown.Next = shown.Pairs[len(shown.Pairs)-1].ID
 		}
 	}
-	return l, nil
+	return shown, nil
 }
 
 // row is a pair with its words. The alignment is linear in the prompts.
-func (d *Desk) row(r *learn.Reviewed) Row {
+func (l *Learner) row(r *Reviewed) Row {
 	row := Row{Reviewed: *r, Words: words(r)}
 	if r.Prompt != "" && r.StoredPrompt != "" {
-		j := d.Judge(r)
-		x := learn.Explain(j, r.StoredPrompt, r.Prompt, decision(j, r))
+		j := l.o.Server.Judge(r)
+		x := Explain(j, r.StoredPrompt, r.Prompt, decision(j, r))
 		row.Explained = &x
 	}
 	return row
 }
 
 // decision is the verdict whose edits are those of the prompts as they are kept: of prompts that were cut they would be of other places.
-func decision(j *reuse.Judge, r *learn.Reviewed) *reuse.Verdict {
+func decision(j *reuse.Judge, r *Reviewed) *reuse.Verdict {
 	if len(r.Prompt) == r.PromptBytes && len(r.StoredPrompt) == r.StoredBytes {
 		return &r.Decision
 	}
@@ -117,13 +102,13 @@ type Answers struct {
 }
 
 // Show shows a pair. It reads up to two answers.
-func (d *Desk) Show(ctx context.Context, id uint64) (any, error) {
-	r, ok := d.Learner.Review(id)
+func (l *Learner) Show(_ context.Context, id uint64) (any, error) {
+	r, ok := l.Review(id)
 	if !ok {
-		return nil, refusalOf(learn.ErrUnknownReview, id)
+		return nil, refusalOf(ErrUnknownReview, id)
 	}
-	s := Shown{Row: d.row(&r)}
-	if !d.Prompts {
+	s := Shown{Row: l.row(&r)}
+	if !l.o.Prompts {
 		return s, nil
 	}
 	a := &Answers{}
@@ -135,7 +120,11 @@ func (d *Desk) Show(ctx context.Context, id uint64) (any, error) {
 		if one.id == 0 {
 			continue
 		}
-		text, ok, err := d.Answer(ctx, policy.ID(one.id))
+		e, ok := l.o.Cache.Get(policy.ID(one.id))
+		if !ok {
+			continue
+		}
+		text, ok, err := l.o.Server.Text(&cache.Hit{Entry: e})
 		if err != nil {
 			return nil, err
 		}
@@ -144,12 +133,10 @@ func (d *Desk) Show(ctx context.Context, id uint64) (any, error) {
 		}
 	}
 	if a.Stored != nil && a.Own != nil {
-		a.Now = outcomes[d.Compare(*a.Stored, *a.Own)]
+		a.Now = outcomeNames[l.o.Compare(*a.Stored, *a.Own)]
 	}
 	return s, nil
 }
-
-var outcomes = [...]string{evidence.Unknown: "unknown", evidence.Same: "same", evidence.Different: "different"}
 
 // Said is a pair with a verdict, and what that does.
 type Said struct {
@@ -158,21 +145,21 @@ type Said struct {
 }
 
 // Say gives a verdict on a pair, and Unsay takes it back.
-func (d *Desk) Say(id uint64, right bool) (any, error) {
-	r, err := d.Learner.Say(id, right)
+func (l *Learner) Say(id uint64, right bool) (any, error) {
+	r, err := l.say(id, right)
 	if err != nil {
 		return nil, refusalOf(err, id)
 	}
-	return Said{d.row(&r), effect(&r, right)}, nil
+	return Said{l.row(&r), effect(&r, right)}, nil
 }
 
 // Unsay takes a verdict back.
-func (d *Desk) Unsay(id uint64) (any, error) {
-	r, err := d.Learner.Unsay(id)
+func (l *Learner) Unsay(id uint64) (any, error) {
+	r, err := l.unsay(id)
 	if err != nil {
 		return nil, refusalOf(err, id)
 	}
-	return Said{d.row(&r), "The verdict is taken back, and all is as before."}, nil
+	return Said{l.row(&r), "The verdict is taken back, and all is as before."}, nil
 }
 
 // refusalOf is an error of the learner on a pair, as a client is shown it.
@@ -180,12 +167,12 @@ func refusalOf(err error, id uint64) error {
 	e := &apierror.Error{Status: http.StatusConflict, Type: apierror.TypeInvalidRequest}
 	pair := "pair " + strconv.FormatUint(id, 10)
 	switch {
-	case errors.Is(err, learn.ErrUnknownReview):
+	case errors.Is(err, ErrUnknownReview):
 		e.Status, e.Code = http.StatusNotFound, "not_found"
 		e.Message = "There is no " + pair + " any more: the last 250 of each kind are kept, and a purge removes what it names."
-	case errors.Is(err, learn.ErrSaid):
+	case errors.Is(err, ErrSaid):
 		e.Code, e.Message = "already_given", "There is a verdict on "+pair+" already; it counts once."
-	case errors.Is(err, learn.ErrTooLate):
+	case errors.Is(err, ErrTooLate):
 		e.Code, e.Message = "too_late", "There is no verdict on "+pair+" that may be taken back: that is possible for ten seconds."
 	default:
 		return err
@@ -195,9 +182,9 @@ func refusalOf(err error, id uint64) error {
 
 // kindNames lists the kinds: a, b or c.
 func kindNames() (text string) {
-	for i, k := range learn.Kinds {
+	for i, k := range Kinds {
 		switch {
-		case i == len(learn.Kinds)-1:
+		case i == len(Kinds)-1:
 			text += " or "
 		case i > 0:
 			text += ", "

@@ -1,33 +1,31 @@
-package review
+package learn
 
 import (
 	"fmt"
 	"strings"
 	"unicode"
 	"unicode/utf8"
-
-	"reprise/proxy/observe/learn"
 )
 
 // words say what became of a pair, beside its kind.
-func words(r *learn.Reviewed) string {
+func words(r *Reviewed) string {
 	switch r.Kind {
-	case learn.Compared, learn.Shadow:
+	case Compared, Shadow:
 		return sentence(found(r)) + " " + compared(r)
-	case learn.Below:
+	case Below:
 		return fmt.Sprintf("The similarity %.4f is below the hit threshold.", r.Similarity)
-	case learn.Refused:
+	case Refused:
 		return sentence(r.Decision.Why())
 	}
 	return sentence(found(r))
 }
 
 // found is why the answer was found.
-func found(r *learn.Reviewed) string {
+func found(r *Reviewed) string {
 	switch {
 	case len(r.Edits) > 0:
 		return "every difference is a listed edit (" + strings.Join(r.Edits, ", ") + ")"
-	case r.Kind != learn.Served && r.Basis == "form":
+	case r.Kind != Served && r.Basis == "form":
 		return "the normal forms are equal"
 	case r.Decision.P == 1 && !r.Decision.Case.Explained: // else the key would be the same, too
 		return "the prompts are the same, and earlier turns differ only in their words"
@@ -40,7 +38,7 @@ func sentence(text string) string {
 	return string(unicode.ToUpper(first)) + text[size:] + "."
 }
 
-func compared(r *learn.Reviewed) string {
+func compared(r *Reviewed) string {
 	switch {
 	case r.Why != "":
 		return "There was nothing to compare: " + r.Why + "."
@@ -53,7 +51,7 @@ func compared(r *learn.Reviewed) string {
 }
 
 // effect says what a verdict does.
-func effect(r *learn.Reviewed, right bool) string {
+func effect(r *Reviewed, right bool) string {
 	const undo = " It counts in 10 seconds, unless it is taken back."
 	switch {
 	case r.Decision.P == 0 && right:
