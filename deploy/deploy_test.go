@@ -156,7 +156,7 @@ func read(t *testing.T, name string) string {
 
 // TestSettingsExist looks for every setting that the files here name in the program's own help.
 func TestSettingsExist(t *testing.T) {
-	help, err := exec.Command(program(t), "serve", "--help").Output()
+	help, err := exec.Command(program(t), "serve", "--help-all").Output()
 	if err != nil {
 		t.Fatal(err)
 	}

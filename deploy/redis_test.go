@@ -137,7 +137,7 @@ func TestRightsSuffice(t *testing.T) {
 	upstream := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { answer(w) }))
 	defer upstream.Close()
 	server := redistest.Start(t, redistest.Options{Password: "of-the-default-user", ACL: []string{"reprise on >of-the-cache " + rights}})
-	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_REDIS_USERNAME=reprise", "REPRISE_REDIS_PASSWORD=of-the-cache", "REPRISE_UPSTREAM=" + upstream.URL + "/v1"}
+	env := []string{"REPRISE_STORE=redis://reprise@" + server.Addr, "REPRISE_REDIS_PASSWORD=of-the-cache", "REPRISE_UPSTREAM=" + upstream.URL + "/v1"}
 	a, b := built.Start(t, env...), built.Start(t, env...)
 	asked(t, a)
 	until(t, "a hit at the other proxy", func() bool { return asked(t, b) == "exact" })

@@ -52,12 +52,12 @@ func toAPIError(err error) *apierror.Error {
 		return &apierror.Error{Status: bad.Status, Type: apierror.TypeInvalidRequest, Code: bad.Code, Param: bad.Param, Message: bad.Message}
 	case errors.As(err, &tooLarge):
 		return &apierror.Error{Status: http.StatusRequestEntityTooLarge, Type: apierror.TypeInvalidRequest, Code: "request_too_large",
-			Message: "The request body is larger than the " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes allowed (REPRISE_MAX_BODY)."}
+			Message: "The request body is larger than the " + strconv.FormatInt(tooLarge.Limit, 10) + " bytes allowed."}
 	case errors.As(err, &crash):
 		return apierror.Internal
 	case errors.Is(err, upstream.ErrOverloaded):
 		return &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeServer, Code: "overloaded", RetryAfter: 1 + rand.IntN(5),
-			Message: "Too many requests wait for the upstream (REPRISE_MAX_CONCURRENT, REPRISE_MAX_CONCURRENT_PER_TENANT); try again in a moment."}
+			Message: "Too many requests wait for the upstream (REPRISE_MAX_CONCURRENT); try again in a moment."}
 	case errors.Is(err, upstream.ErrClosing):
 		return &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeUpstream, Code: "shutting_down", RetryAfter: 1,
 			Message: "The proxy is shutting down; send the request again."}

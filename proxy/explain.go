@@ -134,11 +134,11 @@ func (s *Server) explained(r *http.Request) (as *http.Request, tenant string, er
 	tenant = given.Get("tenant")
 	switch {
 	case !admin && !s.opts.Explain && token == "":
-		return nil, "", forbidden("explain_disabled", "Explain shows similarities, so it needs REPRISE_EXPLAIN=true, which allows it for all clients, or REPRISE_ADMIN_TOKEN, "+
-			"which is not set here, and with it the header X-Reprise-Admin-Token. GET /admin/reviews has the last pairs of prompts without either.")
+		return nil, "", forbidden("explain_disabled", "Explain shows similarities, so it needs REPRISE_ADMIN_TOKEN, "+
+			"which is not set here, and with it the header X-Reprise-Admin-Token. GET /admin/reviews has the last pairs of prompts without it.")
 	case !admin && !s.opts.Explain:
 		return nil, "", forbidden("explain_disabled",
-			"Explain shows similarities, so it needs the header X-Reprise-Admin-Token; REPRISE_EXPLAIN=true allows it for all clients.")
+			"Explain shows similarities, so it needs the header X-Reprise-Admin-Token.")
 	case !admin && tenant != "":
 		return nil, "", forbidden("admin_token", "The parameter tenant needs the header X-Reprise-Admin-Token: it names the answers of another client.")
 	case tenant != "" && !isTenant(tenant):

@@ -162,12 +162,15 @@ type Options struct {
 // beside a full store.
 func MostEntries(limit int64) int64 { return budget.MostEntries(limit) }
 
+// EmbedTimeout bounds the embedding of one prompt: an upstream rarely answers sooner, and a small server on a CPU needs up to half of it.
+const EmbedTimeout = time.Second
+
 // Limits bounds how long a slow peer may delay a request. 0 means the default, a negative duration no limit.
 type Limits struct {
 	BodyIdle    time.Duration // for each BodyIdle × BodyRate bytes of a request's body; default 30s
 	BodyRate    int64         // bytes a second; default 1 KiB, negative: one byte is enough
 	ClientWrite time.Duration // for each 256 KiB written to the client; default 30s
-	Embed       time.Duration // for embedding one prompt; default 300ms
+	Embed       time.Duration // for embedding one prompt; default EmbedTimeout
 	upstream.Limits
 }
 
@@ -177,7 +180,7 @@ func (l Limits) withDefaults() Limits {
 			*d = v
 		}
 	}
-	def(&l.Embed, 300*time.Millisecond)
+	def(&l.Embed, EmbedTimeout)
 	l.Limits = l.Limits.WithDefaults()
 	return l
 }

@@ -79,12 +79,6 @@ func rawGets(line []byte, get func(context.Context, string) ([]byte, error)) (p5
 	return quantile(took, .5), nil
 }
 
-// unhurried gives a fetch as long as the handler has: on a busy machine one takes longer than the default, and would be a miss.
-const unhurried = "REPRISE_REDIS_TIMEOUT=1s"
-
-// leastNear keeps the near-cache so small that nearly every hit is fetched.
-const leastNear = "REPRISE_NEAR_BYTES=1MiB"
-
 // sharing is a server and the programs on it.
 type sharing struct {
 	*rig
@@ -133,7 +127,7 @@ func sharedExact(r *rig) {
 	s := newSharing(r)
 	writer := s.member()
 	r.fill(entries, 15, 1, writer)
-	reader, memory, bare := s.member(leastNear, unhurried), s.alone("REPRISE_STORE=memory"), startRole(r.b, "redis", s.server.Addr)
+	reader, memory, bare := s.member(), s.alone("REPRISE_STORE=memory"), startRole(r.b, "redis", s.server.Addr)
 	r.fill(entries, 15, 1, bare, memory)
 	writer.settle(time.Minute)
 	reader.settle(time.Minute)
@@ -191,7 +185,7 @@ func sharedNear(r *rig) {
 	const entries = 1000
 	s := newSharing(r)
 	writer := s.member()
-	reader, memory := s.member(unhurried), s.alone("REPRISE_STORE=memory")
+	reader, memory := s.member(), s.alone("REPRISE_STORE=memory")
 	r.fill(entries, 15, 1, writer, memory)
 	writer.settle(time.Minute)
 	r.fill(entries, 15, 1, reader)

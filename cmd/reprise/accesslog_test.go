@@ -85,16 +85,6 @@ func TestAccessLogIsWritten(t *testing.T) {
 	}
 }
 
-// TestAccessLogOff: without it, requests leave no trace in the log, and ids are passed on all the same.
-func TestAccessLogOff(t *testing.T) {
-	p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory", "REPRISE_ACCESS_LOG=off")
-	p.repeat(3)
-	p.signal(syscall.SIGTERM)
-	if p.end(); strings.Contains(p.read.String(), `"access"`) {
-		t.Errorf("log:\n%s", p.read.String())
-	}
-}
-
 // TestLogIsNotRead: the reader of the log stops to read. All requests are answered, what does not fit is dropped and counted, and the process
 // ends when it is asked to.
 func TestLogIsNotRead(t *testing.T) {
@@ -289,7 +279,7 @@ func TestPrices(t *testing.T) {
 		}
 	}
 	write("currency: EUR\nprices:\n  - {model: m*, input: 1000000, output: 0}\n") // of a million tokens
-	p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory", "REPRISE_PRICES="+file, "REPRISE_ACCESS_LOG=off")
+	p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory", "REPRISE_PRICES="+file)
 	saved := func() (money, tokens float64) {
 		var stats struct {
 			Costs struct {

@@ -13,7 +13,7 @@ import (
 
 // alike are the settings that all proxies of one cache should have equal: what an answer is, whom it may serve, and how many are kept. Another
 // upstream, for one, gives other answers under the same names of models.
-var alike = []string{"UPSTREAM", "CANONICAL", "MODE", "TENANT_FROM", "IGNORE_HEADERS", "IGNORE_FIELDS", "IGNORE_PATTERN", "EMBEDDER", "EMBEDDER_MODEL", "EMBEDDER_DIMENSIONS", "EMBEDDER_PREFIX", "HIT_THRESHOLD", "TTL", "POLICY", "CAPACITY_ENTRIES", "CAPACITY_BYTES", "SHARED_GRACE"}
+var alike = []string{"UPSTREAM", "CANONICAL", "MODE", "TENANT_FROM", "IGNORE_HEADERS", "IGNORE_FIELDS", "IGNORE_PATTERN", "EMBEDDER", "EMBEDDER_MODEL", "HIT_THRESHOLD", "TTL", "POLICY", "CAPACITY_ENTRIES", "CAPACITY_BYTES"}
 
 const (
 	alikeMark = " settings:"

@@ -202,63 +202,16 @@ func TestConfigAtStart(t *testing.T) {
 	}
 }
 
-// TestConfigNamedBySettings: SIGHUP puts another configuration file in force, which is then the one that is looked at; each content is read once.
-func TestConfigNamedBySettings(t *testing.T) {
-	const rule = "rules:\n  - name: a\n    match: {model: m}\n    ttl: "
-	first, second := mount(t, rule+"1h\n"), mount(t, rule+"2h\n")
-	settings := filepath.Join(t.TempDir(), "settings")
-	named := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	named("REPRISE_CONFIG=" + first.path() + "\n")
-	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_SETTINGS="+settings)
-	ttl := func() string { return p.ruleOf("model=m", "ttl") }
-	becomes(t, "a/1h", ttl)
-	named("REPRISE_CONFIG=" + second.path() + "\n")
-	p.signal(syscall.SIGHUP)
-	becomes(t, "a/2h", ttl)
-	if line := p.waitFor("settings reloaded"); line["changed"] != "REPRISE_CONFIG (rules), REPRISE_CONFIG" || line["need_restart"] != "none" {
-		t.Errorf("%v", line)
-	}
-	first.swap(rule + "3h\n")
-	second.swap(rule + "4h\n")
-	becomes(t, "a/4h", ttl)
-
-	named("nothing\n") // while the settings file is bad, a change of the other file is refused, once
-	second.swap(rule + "5h\n")
-	becomes(t, "1", func() string { return fmt.Sprint(metric(t, p.admin, "reprise_config_refused")) })
-	named("REPRISE_CONFIG=" + second.path() + "\n")
-	p.signal(syscall.SIGHUP)
-	becomes(t, "a/5h", ttl)
-	p.signal(syscall.SIGTERM)
-	if code := p.end(); code != cli.ExitOK {
-		t.Errorf("exit %d", code)
-	}
-	if text := p.read.String(); strings.Count(text, "were not reloaded") != 1 || strings.Count(text, "settings reloaded") != 3 {
-		t.Error(text)
-	}
-}
-
-// TestSettingsWithoutEffect: the log names a line of the settings file that the environment overrules, at the start and at each reload.
+// TestSettingsWithoutEffect: the log names a line of the file that the environment overrules, at the start and at each reload.
 func TestSettingsWithoutEffect(t *testing.T) {
-	settings := filepath.Join(t.TempDir(), "settings")
-	write := func(text string) {
-		t.Helper()
-		if err := os.WriteFile(settings, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	write("REPRISE_TTL=1h\n")
-	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_MODE=semantic", "REPRISE_TTL=2h", "REPRISE_SETTINGS="+settings)
-	if text := p.read.String(); !strings.Contains(text, "REPRISE_TTL in "+settings+" has no effect: the environment sets another value, and wins") {
+	file := mount(t, "settings: {ttl: 1h}\n")
+	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_MODE=semantic", "REPRISE_TTL=2h", "REPRISE_CONFIG="+file.path())
+	if text := p.read.String(); !strings.Contains(text, "REPRISE_TTL in "+file.path()+" has no effect: the environment sets another value, and wins") {
 		t.Errorf("at the start: %s", text)
 	}
-	write("REPRISE_MODE=exact\n")
+	file.swap("settings: {mode: exact}\n")
 	p.signal(syscall.SIGHUP)
-	if line := p.waitFor("REPRISE_MODE in " + settings + " has no effect: the environment sets another value, and wins"); line["level"] != "WARN" {
+	if line := p.waitFor("REPRISE_MODE in " + file.path() + " has no effect: the environment sets another value, and wins"); line["level"] != "WARN" {
 		t.Errorf("%v", line)
 	}
 }
@@ -266,10 +219,10 @@ func TestSettingsWithoutEffect(t *testing.T) {
 // TestSettingsThatDoNotCome: a process that waits for a file of settings still ends.
 func TestSettingsThatDoNotCome(t *testing.T) {
 	settings := filepath.Join(t.TempDir(), "settings")
-	if err := os.WriteFile(settings, []byte("REPRISE_TTL=1h\n"), 0o600); err != nil {
+	if err := os.WriteFile(settings, []byte("settings: {ttl: 1h}\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_SETTINGS="+settings)
+	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_CONFIG="+settings)
 	if err := os.Remove(settings); err != nil {
 		t.Fatal(err)
 	}

@@ -50,18 +50,22 @@ func demonstrate(t cli.Terminal, args []string) error {
 	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { demoHelp(w, fs, loader) }); err != nil {
 		return err
 	}
+	if loader.HelpAll {
+		demoHelp(t.Out, fs, loader)
+		return flag.ErrHelp
+	}
 	if err := o.check(); err != nil {
 		return err
 	}
 	if o.input == "" {
 		loader.Override("CAPACITY_ENTRIES", demoCapacity)
 		loader.Override("LOG_PROMPTS", "true") // they are the demo's own
-		loader.Override("EXPLAIN", "true")     // the same
 	}
 	cfg, err := loader.Load(withoutStore(t.Environ))
 	if err != nil {
 		return err
 	}
+	cfg.Explain = o.input == "" && cfg.LogPrompts
 	if o.input == "" && cfg.Prices == nil {
 		if cfg.Prices, err = demo.Prices(); err != nil {
 			return err
@@ -111,8 +115,8 @@ A file for --input holds, one JSON value a line or as one JSON array, packed wit
 bodies, or records of OASST1, SGD or ShareGPT, of which the user's turns are played and answered by the engine.
 With --input the engines do not wait; the reported upstream time is the time that they would have taken.
 
-With the built-in workload the operators' page and explain show prompts, which are the demo's own (--log-prompts=false
-and --explain=false: they do not), and money by the prices of the models that the workload asks for, unless --prices
+With the built-in workload the operators' page and explain show prompts, which are the demo's own (--log-prompts=false:
+they do not), and money by the prices of the models that the workload asks for, unless --prices
 has others.
 
 Flags:

@@ -18,7 +18,7 @@ func TestDoctorBesideAnInstance(t *testing.T) {
 	defer sim.Close()
 	engine := sim.URL + "/v1"
 	path := "file:" + filepath.Join(t.TempDir(), "r.db")
-	p := start(t, "REPRISE_UPSTREAM="+engine, "REPRISE_STORE="+path, "REPRISE_ACCESS_LOG=on", "REPRISE_LOG_LEVEL=debug")
+	p := start(t, "REPRISE_UPSTREAM="+engine, "REPRISE_STORE="+path, "REPRISE_LOG_LEVEL=debug")
 	environ := []string{"REPRISE_UPSTREAM=" + engine, "REPRISE_STORE=" + path, "REPRISE_MEMORY_LIMIT=1GiB",
 		"REPRISE_LISTEN=" + strings.TrimPrefix(p.api, "http://"), "REPRISE_ADMIN_LISTEN=" + strings.TrimPrefix(p.admin, "http://")}
 	ask := func(want string) {
@@ -74,7 +74,7 @@ func TestDoctorExitCodes(t *testing.T) {
 	sim := httptest.NewServer(enginesim.New(enginesim.Options{Models: []string{"llama"}}))
 	defer sim.Close()
 	engine := sim.URL + "/v1"
-	for setting, want := range map[string]int{"": 0, "REPRISE_TOPIC_HALF_LIFE=9": 1, "REPRISE_TTL=60d": 2} {
+	for setting, want := range map[string]int{"": 0, "REPRISE_API_PATHS=/v1/files": 1, "REPRISE_TTL=600d": 2} {
 		out, talk, code := run([]string{"REPRISE_UPSTREAM=" + engine, "REPRISE_STORE=memory", "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0", "REPRISE_MEMORY_LIMIT=1GiB", setting}, "doctor")
 		if code != want || (talk == "") != (want == 0) {
 			t.Errorf("%q: exit %d, want %d; %q\n%s", setting, code, want, talk, out)

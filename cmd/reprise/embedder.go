@@ -29,7 +29,7 @@ func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (emb
 	if !ok {
 		return e, nil
 	}
-	if cfg.Mode == string(proxy.ModeOff) && !config.Compares(cfg) {
+	if cfg.Mode == string(proxy.ModeOff) && !cfg.Compares() {
 		return remote, nil
 	}
 	ctx, cancel := context.WithTimeout(ctx, dialTimeout)
@@ -43,8 +43,8 @@ func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (emb
 // embedderFault is the message for an embedding server that does not work.
 func embedderFault(err error) string {
 	if errors.Is(err, embed.ErrDim) {
-		return "the embedding server returns vectors of another length: exact hits only, and nothing stored is changed. If REPRISE_EMBEDDER_DIMENSIONS is set, " +
-			"correct it or the model; otherwise serve the former model again, or restart the proxy to compute all vectors again"
+		return "the embedding server returns vectors of another length: exact hits only, and nothing stored is changed. Serve the former model again, " +
+			"or restart the proxy to compute all vectors again"
 	}
 	return "the embedding server does not answer: exact hits only until it is back, and what is stored meanwhile gets its vector then"
 }

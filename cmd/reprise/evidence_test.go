@@ -77,7 +77,7 @@ func TestEvidenceSurvives(t *testing.T) {
 // TestEvidenceOfSeveral: proxies on one Redis count what each of them compares, and one that starts counts on from that.
 func TestEvidenceOfSeveral(t *testing.T) {
 	server := redistest.Start(t, redistest.Options{})
-	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_REDIS_TIMEOUT=1s", constant(t), "REPRISE_MODE=shadow"}
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, constant(t), "REPRISE_MODE=shadow"}
 	one, two := start(t, env...), start(t, env...)
 	one.awaitShared()
 	two.awaitShared()

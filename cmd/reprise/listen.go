@@ -50,7 +50,7 @@ func openFront(cfg *config.Config) (*front, error) {
 	if err != nil {
 		return nil, errors.Join(err, api.Close())
 	}
-	f.apiSocket, f.adminSocket = wire.New(api, secure, cfg.HeaderTimeout), wire.New(admin, nil, 0)
+	f.apiSocket, f.adminSocket = wire.New(api, secure, cfg.HeaderTimeout()), wire.New(admin, nil, 0)
 	return f, nil
 }
 
@@ -109,12 +109,12 @@ func (f *front) run(serve func() error) {
 func newHTTPServer(cfg *config.Config, h http.Handler, log *slog.Logger) *http.Server {
 	return &http.Server{
 		Handler: h, MaxHeaderBytes: maxHeader,
-		ReadHeaderTimeout: cfg.HeaderTimeout, ReadTimeout: readTimeout(cfg), IdleTimeout: cfg.IdleConnection,
+		ReadHeaderTimeout: cfg.HeaderTimeout(), ReadTimeout: readTimeout(cfg), IdleTimeout: cfg.IdleConnection(),
 		HTTP2: &http.HTTP2Config{
 			MaxReadFrameSize: 16 << 10, // reserved as soon as a frame of that length is announced; by default 1 MiB
 			// The deadlines of package proxy are those of a stream. Without this one, a client that takes nothing from its
 			// connection would block the server's own frames, and with them every stream.
-			WriteByteTimeout: max(cfg.ClientWrite, 0),
+			WriteByteTimeout: max(cfg.ClientTimeout, 0),
 		},
 		ErrorLog: newServerLog(log),
 	}
@@ -123,10 +123,10 @@ func newHTTPServer(cfg *config.Config, h http.Handler, log *slog.Logger) *http.S
 // readTimeout bounds the requests that net/http answers itself, without a handler: it reads their bodies too. Handlers have
 // finer limits in its place.
 func readTimeout(cfg *config.Config) time.Duration {
-	if cfg.HeaderTimeout <= 0 || cfg.BodyIdle <= 0 {
+	if cfg.ClientTimeout <= 0 {
 		return 0
 	}
-	return cfg.HeaderTimeout + cfg.BodyIdle
+	return cfg.HeaderTimeout() + cfg.ClientTimeout
 }
 
 // shutdown refuses new connections, and open requests and websockets have until the limit to end. The

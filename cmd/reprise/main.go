@@ -48,7 +48,7 @@ func explain(err error) (message string, code int) {
 	if !errors.Is(err, config.ErrBad) {
 		return "", 0
 	}
-	return fmt.Sprintf("reprise: %v\n`reprise serve --help` lists every setting.", err), exitBadConfig
+	return fmt.Sprintf("reprise: %v\n`reprise serve --help-all` lists every setting.", err), exitBadConfig
 }
 
 func main() {

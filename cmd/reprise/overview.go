@@ -36,7 +36,7 @@ func (s *service) overview(cfg *config.Config, o *admin.Overview) {
 		fmt.Sprintf("%s of %s; whichever is reached first evicts", size(st.Bytes), size(cfg.CapacityBytes)), "REPRISE_CAPACITY_ENTRIES, REPRISE_CAPACITY_BYTES")
 	in("life of an answer", shortly(cfg.TTL), "counted from its write", "REPRISE_TTL")
 	in("store", storeName(s), storeWords(s), "REPRISE_STORE")
-	in("index", cfg.Index, indexWords(s), "REPRISE_INDEX")
+	in("index", "auto", indexWords(s), "")
 	in("embedder", cfg.Embedder, embedderWords(cfg.Embedder == "builtin"), "REPRISE_EMBEDDER")
 	in("judge", cmp.Or(cfg.JudgeModel, "none"), "the model that compares two answers where their texts do not decide", "REPRISE_JUDGE_MODEL")
 	in("rules", strconv.Itoa(len(cfg.Rules)), "for some models, paths, tenants or namespaces", "REPRISE_CONFIG")
@@ -87,7 +87,7 @@ func (s *service) degradedParts(add func(part, words, repair string)) {
 	state, fault := cache.EmbedderOf(c)
 	switch {
 	case state != "" && state != cache.EmbedderWorks && fault != nil:
-		add("embedder", "Only exact hits and those by the form of a prompt are served: "+fault.Error()+".", "REPRISE_EMBEDDER_URL and REPRISE_EMBEDDER_MODEL.")
+		add("embedder", "Only exact hits and those by the form of a prompt are served: "+fault.Error()+".", "REPRISE_EMBEDDER and REPRISE_EMBEDDER_MODEL.")
 	case c.Degraded():
 		add("embedder", "It failed several times and is left alone for a while: only exact hits are served.", "The log has the error.")
 	}
@@ -126,8 +126,8 @@ func (s *service) degradedStore(cfg *config.Config, urgent, minor func(part, wor
 	if st.Report.ReadOnly != nil {
 		urgent("store", "Its file could not be written when it was opened, and nothing is written to it until a restart: "+st.Report.ReadOnly.Error()+".", "REPRISE_STORE names the file.")
 	}
-	if cfg.MaxUnwritten > 0 && st.Unwritten > cfg.MaxUnwritten {
-		urgent("store", fmt.Sprintf("New answers are not kept: the file lacks changes of the last %s.", st.Unwritten.Round(time.Second)), "Free space on the disk; REPRISE_MAX_UNWRITTEN is the limit.")
+	if st.Unwritten > config.MaxUnwritten {
+		urgent("store", fmt.Sprintf("New answers are not kept: the file lacks changes of the last %s.", st.Unwritten.Round(time.Second)), "Free space on the disk.")
 	}
 	if st.Report.Aside != "" {
 		minor("store", "Its file was damaged and moved aside; the cache started empty.", "The damaged file is "+st.Report.Aside+".")

@@ -34,8 +34,8 @@ func record(t *testing.T, path string, settings ...string) *recorded {
 	t.Helper()
 	engine := httptest.NewServer(enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}}))
 	t.Cleanup(engine.Close)
-	// Nothing is explored, which is decided at random. Without a timeout: on a busy machine a request could be compared by identity alone, which the log does not record.
-	environ := append([]string{"REPRISE_UPSTREAM=" + engine.URL + "/v1", "REPRISE_STORE=memory", "REPRISE_RECORD=" + path, "REPRISE_CAPACITY_ENTRIES=60", "REPRISE_EMBED_TIMEOUT=0",
+	// Nothing is explored, which is decided at random.
+	environ := append([]string{"REPRISE_UPSTREAM=" + engine.URL + "/v1", "REPRISE_STORE=memory", "REPRISE_RECORD=" + path, "REPRISE_CAPACITY_ENTRIES=60",
 		"REPRISE_MAX_ERROR_RATE=0"}, settings...)
 	cfg, err := config.NewLoader(false).Load(environ)
 	if err != nil {

@@ -241,7 +241,7 @@ func TestFlightsAcross(t *testing.T) {
 		sim.ServeHTTP(w, r)
 	}))
 	defer srv.Close()
-	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_UPSTREAM=" + srv.URL + "/v1", "REPRISE_SHARED_FLIGHTS=true", "REPRISE_REDIS_TIMEOUT=1s"}
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_UPSTREAM=" + srv.URL + "/v1"}
 	a, b := start(t, env...), start(t, env...)
 	for round := 0; ; round++ {
 		a.awaitShared()
@@ -291,8 +291,8 @@ func TestKindsOfServers(t *testing.T) {
 		"TLS": func(t *testing.T) []string {
 			c := redistest.NewCertificates(t)
 			s := redistest.Start(t, redistest.Options{TLS: c, ACL: []string{"cache on >of-cache ~{team}:* +@read +@write +@scripting +@connection +@transaction +info +time"}})
-			return []string{"REPRISE_STORE=rediss://" + s.Addr + "/3", "REPRISE_REDIS_USERNAME=cache", "REPRISE_REDIS_PASSWORD=of-cache", "REPRISE_REDIS_PREFIX=team",
-				"REPRISE_REDIS_CA=" + c.CA, "REPRISE_REDIS_CERT=" + c.ClientCert, "REPRISE_REDIS_KEY=" + c.ClientKey, "REPRISE_REDIS_SERVER_NAME=" + redistest.ServerName}
+			return []string{"REPRISE_STORE=rediss://cache@" + s.Addr + "/3", "REPRISE_REDIS_PASSWORD=of-cache", "REPRISE_REDIS_PREFIX=team",
+				"REPRISE_REDIS_TLS=" + c.Dir}
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

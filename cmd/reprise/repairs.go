@@ -19,7 +19,7 @@ func (s *service) repairs(cfg *config.Config) misses.Settings {
 	if cfg.Store.Shared() != "" {
 		most = 0 // answers are in Redis
 	}
-	return misses.Settings{TTL: cfg.TTL, MaxTTL: cfg.MaxTTL, Capacity: doubled(capacity(cfg), s.store.Stats(), most),
+	return misses.Settings{TTL: cfg.TTL, MaxTTL: config.MaxTTL, Capacity: doubled(capacity(cfg), s.store.Stats(), most),
 		MaxEntryBytes: cfg.MaxEntryBytes, IgnoreFields: cfg.IgnoreFields, IgnoreHeaders: cfg.IgnoreHeaders, IgnorePatterns: cfg.IgnorePatterns}
 }
 

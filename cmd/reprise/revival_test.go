@@ -77,7 +77,7 @@ func (m *models) times(text string) int {
 
 // env are the settings of an embedder of so many dimensions.
 func (m *models) env(dim string) []string {
-	return []string{"REPRISE_EMBEDDER=openai", "REPRISE_EMBEDDER_URL=" + m.url, "REPRISE_EMBEDDER_MODEL=" + dim, "REPRISE_EMBEDDER_DIMENSIONS=" + dim, "REPRISE_EMBED_TIMEOUT=1m"}
+	return []string{"REPRISE_EMBEDDER=openai:" + m.url, "REPRISE_EMBEDDER_MODEL=" + dim}
 }
 
 // logged waits for a message, unless it came before the start line.
@@ -151,7 +151,6 @@ func TestAnotherEmbedder(t *testing.T) {
 func TestEmbedderAway(t *testing.T) {
 	m, up := newModels(t), newEngine(t)
 	env := append([]string{"REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "a.db"), up.setting}, m.env("64")...)
-	env = append(env, "REPRISE_EMBEDDER_DIMENSIONS=0")
 	p := start(t, env...)
 	for _, word := range firstWords {
 		p.cached(prompt(word + " the taste of fresh bread."))
@@ -189,7 +188,7 @@ func (p *process) exact(t *testing.T) {
 func TestAnotherEmbedderOfSeveral(t *testing.T) {
 	server, m, up := redistest.Start(t, redistest.Options{}), newModels(t), newEngine(t)
 	env := func(dim string) []string {
-		return append([]string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_REDIS_TIMEOUT=1s", up.setting}, m.env(dim)...)
+		return append([]string{"REPRISE_STORE=redis://" + server.Addr, up.setting}, m.env(dim)...)
 	}
 	one, two := start(t, env("64")...), start(t, env("64")...)
 	for _, word := range firstWords {

@@ -34,7 +34,7 @@ func (s *service) ruleOf(cfg *config.Config, a admin.Asked) (shown any, ok bool)
 		r.Team = a.Tenant
 	}
 	rule, before := proxy.RuleOf(s.proxy, r)
-	x := shownRule{Request: a, RuleInForce: config.InForce(cfg, rule.Name), Passed: []passedRule{}}
+	x := shownRule{Request: a, RuleInForce: cfg.InForce(rule.Name), Passed: []passedRule{}}
 	for _, p := range before {
 		x.Passed = append(x.Passed, passedRule{p.Rule, p.Field})
 	}

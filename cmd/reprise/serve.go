@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -31,6 +32,10 @@ func serve(t cli.Terminal, args []string) error {
 	loader.Register(fs)
 	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { serveHelp(w, loader) }); err != nil {
 		return err
+	}
+	if loader.HelpAll {
+		serveHelp(t.Out, loader)
+		return flag.ErrHelp
 	}
 	cfg, err := loader.Load(t.Environ)
 	if err != nil {
@@ -73,23 +78,13 @@ func serveHelp(w io.Writer, l *config.Loader) {
   REPRISE_UPSTREAM=http://127.0.0.1:8000/v1 reprise serve --listen 127.0.0.1:9000
   curl http://127.0.0.1:8081/metrics
 
-Every setting is a flag and an environment variable, and can be a line of the file that REPRISE_SETTINGS names; the flag wins, then
-the environment, then that file, then the YAML file that REPRISE_CONFIG names, which can also have rules for some models, paths, tenants
-and namespaces. SIGTERM drains: open answers and websockets may finish. SIGHUP, and a change of the YAML file, reads these files, those of
-secrets and the certificate again, and puts changes of the rules and of these settings in force; others wait for a restart:
-`+reloadable()+`
-Durations are written 90s, 24h or 30d; sizes 512MiB or 4GiB.
+Every setting is a flag and an environment variable, and can be a line of the YAML file that REPRISE_CONFIG names, which can also have rules
+for some models, paths, tenants and namespaces. The flag wins, then the environment, then the file. SIGTERM drains: open answers and
+websockets may finish. SIGHUP, and a change of the file, reads the file, those of secrets and the certificate again; what cannot change while
+the program runs waits for a restart. Durations are written 90s, 24h or 30d; sizes 512MiB or 4GiB.
+
 `)
 	l.Help(w)
-}
-
-// reloadable lists the settings that SIGHUP changes, three on a line.
-func reloadable() string {
-	var b strings.Builder
-	for names := range slices.Chunk(config.Reloadable(), 3) {
-		b.WriteString("  " + strings.Join(names, ", ") + "\n")
-	}
-	return strings.TrimSuffix(b.String(), "\n")
 }
 
 // serveWith runs the proxy until it receives a signal or a server fails.

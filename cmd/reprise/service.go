@@ -65,9 +65,6 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 	if err != nil {
 		return nil, err
 	}
-	if err := config.CheckContinues(cfg, embedder.Space(), embedder.Dim()); err != nil {
-		return nil, err
-	}
 	for _, sentence := range cfg.Idle() {
 		log.Warn(sentence)
 	}
@@ -83,7 +80,6 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 		return nil, err
 	}
 	s.topics, err = topics.New(topics.Options{Dim: embedder.Dim(), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge,
-		Lookback: cfg.Lookback, Index: topics.Kind(cfg.Index),
 		PaperAnchors: cfg.PolicyName() == "rac-paper"})
 	if err != nil {
 		return nil, errors.Join(err, s.closeStore())
@@ -146,7 +142,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,
 		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() },
 		Rule:     func(a admin.Asked) (any, bool) { return s.ruleOf(cfg, a) },
-		BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite}
+		BodyIdle: cfg.ClientTimeout, ClientWrite: cfg.ClientTimeout}
 	o.Shadow = func() (all []any) {
 		for _, hit := range proxy.LearningOf(s.proxy).Shadowed() {
 			all = append(all, hit)
@@ -215,21 +211,25 @@ func (s *service) closeStore() error {
 func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 	return proxy.Options{
 		Upstreams: connect.Targets(cfg), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: hints(cfg), Canonical: forms(cfg),
-		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom), IgnoreHeaders: cfg.IgnoreHeaders, Ignore: config.Ignored(cfg),
-		Rules: config.RulesOf(cfg), TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
-		MemoryLimit: cfg.MemoryLimit, MaxBody: cfg.MaxBody, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.CacheToolCalls,
-		Limits: proxy.Limits{BodyIdle: cfg.BodyIdle, BodyRate: cfg.BodyRate, ClientWrite: cfg.ClientWrite, Embed: cfg.EmbedTimeout,
-			Limits: connect.Limits(cfg)},
-		MaxErrorRate: noneAsNegative(cfg.MaxErrorRate), JudgeModel: cfg.JudgeModel, JudgeBudget: cfg.JudgeBudget,
-		Access:      gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Headers: cfg.ForwardHeaders, Trusted: cfg.TrustedHosts, Loopback: config.Loopback(cfg.Listen)},
-		Concurrency: upstream.Concurrency{Calls: cfg.MaxConcurrent, PerTenant: cfg.MaxPerTenant},
+		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom), IgnoreHeaders: cfg.IgnoreHeaders, Ignore: cfg.Ignored(),
+		Rules: cfg.RuleSet(), TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
+		MemoryLimit: cfg.MemoryLimit, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.ToolCalls,
+		Limits:       proxy.Limits{BodyIdle: cfg.ClientTimeout, ClientWrite: cfg.ClientTimeout, Limits: connect.Limits(cfg)},
+		MaxErrorRate: noneAsNegative(cfg.MaxErrorRate), JudgeModel: cfg.JudgeModel, JudgeBudget: judgeBudget,
+		Access:      gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Trusted: cfg.TrustedHosts, Loopback: config.Loopback(cfg.Listen)},
+		Concurrency: upstream.Concurrency{Calls: cfg.MaxConcurrent},
 		Keepalive:   cfg.StreamKeepalive,
 		Prices:      cfg.Prices,
-		Continues:   cfg.Routing.Continues,
 		AdminToken:  cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
 		Logger: log,
 	}
 }
+
+// judgeBudget is how often the judge model is asked within an hour.
+const judgeBudget = 60
+
+// leaders is the least length, in tokens, of a prefix that no replica holds for which, of several requests that share it, one goes first.
+const leaders = 2048
 
 // forms are the canonical forms of requests.
 func forms(cfg *config.Config) proxy.Forms {
@@ -243,16 +243,16 @@ func forms(cfg *config.Config) proxy.Forms {
 
 // routing is how one of several upstreams is chosen. Proxies with the same REPRISE_SECRET choose alike.
 func routing(cfg *config.Config) proxy.Routing {
-	r := proxy.Routing{Leaders: cfg.Routing.Leaders, SlowStart: noneAsNegative(cfg.Routing.SlowStart), HealthInterval: cfg.Routing.HealthInterval}
+	r := proxy.Routing{Leaders: leaders}
 	if cfg.Shared.Secret != "" {
 		r.Seed = prefix.Seed("routing", cfg.Shared.Secret)
 	}
-	r.Chooser, _ = choose.New(cfg.Routing.Chooser) // its name was checked with the settings
+	r.Chooser, _ = choose.New(choose.Default) // the name is known
 	return r
 }
 
 // noneAsNegative turns 0 for none into the form of options in which 0 is the default.
-func noneAsNegative[T time.Duration | float64](v T) T {
+func noneAsNegative(v float64) float64 {
 	if v == 0 {
 		return -1
 	}
@@ -272,10 +272,10 @@ func newLogger(cfg *config.Config, w io.Writer) (*slog.Logger, *slog.LevelVar) {
 
 // newAccessLog returns the access log, nil where there is none. It follows the level of log, which may change.
 func newAccessLog(cfg *config.Config, log *slog.Logger, to *accesslog.Writer) *accesslog.Log {
-	if to == nil || cfg.AccessLog < 0 {
+	if to == nil {
 		return nil
 	}
-	return accesslog.New(accesslog.Options{Out: to, JSON: cfg.LogFormat == "json", Share: cfg.AccessLog,
+	return accesslog.New(accesslog.Options{Out: to, JSON: cfg.LogFormat == "json", Share: 1,
 		Enabled: func() bool { return log.Enabled(context.Background(), slog.LevelInfo) }})
 }
 
@@ -292,9 +292,7 @@ func (s *service) openStore(ctx context.Context, cfg *config.Config, o *proxy.Op
 	s.store = s.sharing.kept
 	o.Remote, o.Log, o.Now = s.sharing, s.sharing, s.sharing.Now
 	o.Purges, o.Ceiling, o.NearBytes = s.sharing.Count, capacity(cfg), cfg.Shared.NearBytes
-	if cfg.Shared.Flights {
-		o.Leads = s.sharing
-	}
+	o.Leads = s.sharing
 	return nil
 }
 
@@ -307,7 +305,7 @@ func openOwn(cfg *config.Config, e embed.Embedder, log *slog.Logger) (*store.Sto
 	faults := proxy.NewFaultLog(log)
 	o := store.Options{
 		Secret: ownSecret(cfg.Shared.Secret),
-		Limit:  capacity(cfg), Evictor: evictor, MaxUnwritten: cfg.MaxUnwritten,
+		Limit:  capacity(cfg), Evictor: evictor, MaxUnwritten: config.MaxUnwritten,
 		OnFault: func(step string, err error) { faults.Report(context.Background(), "store: "+step, err) },
 	}
 	o.Space, o.Dim, o.Former = vectors(e)

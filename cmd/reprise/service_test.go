@@ -9,10 +9,10 @@ import (
 	"reprise/cmd/reprise/internal/config"
 )
 
-// TestUnusedSettingsAreLogged: a setting without effect on the chosen policy is a warning at start, not an error.
+// TestUnusedSettingsAreLogged: a setting without effect is a warning at the start, not an error.
 func TestUnusedSettingsAreLogged(t *testing.T) {
-	for policy, logged := range map[string]bool{"": true, "rac-paper:alpha=0.5": false} {
-		cfg, err := config.NewLoader(false).Load([]string{"REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:1", "REPRISE_TOPIC_HALF_LIFE=500", "REPRISE_POLICY=" + policy})
+	for key, logged := range map[string]bool{"": true, "sk-1": false} {
+		cfg, err := config.NewLoader(false).Load([]string{"REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:1", "REPRISE_API_PATHS=/v1/files", "REPRISE_UPSTREAM_KEY=" + key})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -22,8 +22,8 @@ func TestUnusedSettingsAreLogged(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.close(0)
-		if got := strings.Contains(log.String(), "REPRISE_TOPIC_HALF_LIFE=500 (environment) has no effect: the policy rac+"); got != logged {
-			t.Errorf("policy %q: log %s", policy, log.String())
+		if got := strings.Contains(log.String(), "REPRISE_API_PATHS=/v1/files (environment) has no effect"); got != logged {
+			t.Errorf("key %q: log %s", key, log.String())
 		}
 	}
 }

@@ -164,12 +164,15 @@ func TestSeveralShowWhatTheyHold(t *testing.T) {
 
 // TestExplainShowsUpstreams: explain shows what each upstream should hold of a prefix, and does not change it.
 func TestExplainShowsUpstreams(t *testing.T) {
-	s := newSeveral(t, []string{"a", "b"}, "REPRISE_EXPLAIN=true")
+	s := newSeveral(t, []string{"a", "b"}, "REPRISE_ADMIN_TOKEN=sesame-open")
 	system := strings.Repeat("You serve one customer with care. ", 60)
 	_, from := s.chat(system, []string{"What is step 1?"})
 	for range 2 {
 		body := fmt.Sprintf(`{"model":"m","messages":[{"content":%q,"role":"system"},{"content":"Another question","role":"user"}]}`, system)
-		resp, err := http.Post(s.api.URL+"/v1/reprise/explain", "application/json", strings.NewReader(body))
+		req, _ := http.NewRequest(http.MethodPost, s.api.URL+"/v1/reprise/explain", strings.NewReader(body))
+		req.Header.Set("Content-Type", "application/json")
+		req.Header.Set("X-Reprise-Admin-Token", "sesame-open")
+		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
 			t.Fatal(err)
 		}

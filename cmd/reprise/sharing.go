@@ -118,8 +118,7 @@ func (s *sharing) load(ctx context.Context, cfg *config.Config, e embed.Embedder
 	s.Shared, err = shared.New(shared.Options{
 		Link:  shared.Link{Log: s.link, Group: s.link, Answers: s.link, Leases: s.link, Records: s.link.Backing()},
 		Away:  !s.link.Agreed(),
-		Limit: capacity(cfg), Fit: s.fit(cfg), NearBytes: o.NearBytes, Grace: o.Grace, FetchTimeout: o.Timeout,
-		QueueBytes: queueBytes(cfg), Purged: purged, OnFault: s.report,
+		Limit: capacity(cfg), Fit: s.fit(cfg), NearBytes: o.NearBytes, QueueBytes: queueBytes(cfg), Purged: purged, OnFault: s.report,
 	})
 	if err != nil {
 		return err

@@ -17,7 +17,7 @@ import (
 //	go test ./cmd/reprise -run '^$' -bench HalfSent -benchtime 1x
 func BenchmarkHalfSent(b *testing.B) {
 	const n = 5000
-	p := start(b, "REPRISE_STORE=memory", "REPRISE_HEADER_TIMEOUT=5s")
+	p := start(b, "REPRISE_STORE=memory", "REPRISE_CLIENT_TIMEOUT=30s")
 	for b.Loop() {
 		before, alone := p.rss(b), p.median(b)
 		held := make([]net.Conn, n)

@@ -17,7 +17,6 @@ import (
 	"reprise/internal/enginesim"
 	"reprise/internal/traffic"
 	"reprise/proxy/upstream"
-	"reprise/proxy/upstream/choose"
 )
 
 // stage has all parts of a demo: engines, proxy and workload.
@@ -42,7 +41,7 @@ func newStage(ctx context.Context, t cli.Terminal, cfg *config.Config, o demoFla
 		}
 	}()
 	cfg.Upstreams = nil
-	cfg.Routing.Chooser, cfg.Routing.Hints = choose.Default, []string{"affinity", "salt"}
+	cfg.Routing.Hints = []string{"affinity", "salt"}
 	for _, name := range engineNames {
 		u, err := s.startEngine(name)
 		if err != nil {

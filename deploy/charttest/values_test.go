@@ -33,7 +33,7 @@ func TestWrongValues(t *testing.T) {
 		"delay of the drain":     {least + "settings: {REPRISE_DRAIN_DELAY: 30s}", "/settings/REPRISE_DRAIN_DELAY"}, // drain.preStopSeconds counts in the grace
 		"secret as a setting":    {least + "settings: {REPRISE_UPSTREAM_KEY: sk-1}", "/settings"},
 		"password as a setting":  {least + "settings: {REPRISE_REDIS_PASSWORD: sesame}", "/settings"},
-		"number as a setting":    {least + "settings: {REPRISE_LOOKBACK: 64}", "/settings/REPRISE_LOOKBACK"},
+		"number as a setting":    {least + "settings: {REPRISE_MAX_CONCURRENT: 64}", "/settings/REPRISE_MAX_CONCURRENT"},
 		"no setting":             {least + "settings: {GOGC: '50'}", "/settings"},
 		"no memory limit":        {least + "resources: {limits: {memory: null}}", "/resources/limits"},
 		"memory without a unit":  {least + "resources: {limits: {memory: 2GB}}", "/resources/limits/memory"},

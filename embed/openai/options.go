@@ -23,7 +23,7 @@ type Options struct {
 	Dimensions int
 	// Prefix is put before every text: e5, bge and nomic models need one. Both sides of a comparison get the same.
 	Prefix string
-	// Timeout of one request. Default 300 ms: with a longer wait for a vector a cache is slower than the upstream.
+	// Timeout of one request. Default 1 s: with a longer wait for a vector a cache is slower than the upstream.
 	Timeout time.Duration
 	// Thresholds of the model. The default, Hit 0.95, Route 0.80, Edge 0.60, is for a model of which nothing is known. The ranges of models differ: with
 	// those that were trained at a low temperature, such as e5, cosines of unrelated texts lie between 0.7 and 0.8, so that a lower Hit would leave the
@@ -61,7 +61,7 @@ func (o Options) withDefaults() Options {
 		o.BaseURL = "https://api.openai.com/v1"
 	}
 	if o.Timeout == 0 {
-		o.Timeout = 300 * time.Millisecond
+		o.Timeout = time.Second
 	}
 	if o.Thresholds == (embed.Thresholds{}) {
 		o.Thresholds = embed.Thresholds{Hit: 0.95, Route: 0.80, Edge: 0.60}

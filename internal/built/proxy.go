@@ -66,7 +66,7 @@ func Launch(t testing.TB, o Options) *Proxy {
 	ctx, cancel := context.WithTimeout(context.Background(), o.Life)
 	p := &Proxy{Cmd: exec.CommandContext(ctx, o.Command[0], o.Command[1:]...), t: t, ready: make(chan map[string]any, 1), ended: make(chan struct{})}
 	p.Dir, p.Env = o.Dir, append(cleanEnv(), "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0", "REPRISE_LOG_FORMAT=json",
-		"REPRISE_HEADER_TIMEOUT=1m") // a busy machine can keep a client waiting for seconds between its dial and its header
+		"REPRISE_CLIENT_TIMEOUT=6m") // a busy machine can keep a client waiting for seconds between its dial and its header
 	p.Env = append(p.Env, o.Env...)
 	stderr, err := p.StderrPipe()
 	if err != nil {

@@ -17,7 +17,7 @@ func Main(m *testing.M) int {
 // has had a data race or a panic.
 func Serve(t testing.TB, engines []*Engine, env ...string) *built.Proxy {
 	t.Helper()
-	return built.Start(t, append([]string{"REPRISE_STORE=memory", "REPRISE_HEADER_TIMEOUT=5m", "REPRISE_UPSTREAM=" + upstreams(engines)}, env...)...)
+	return built.Start(t, append([]string{"REPRISE_STORE=memory", "REPRISE_CLIENT_TIMEOUT=30m", "REPRISE_UPSTREAM=" + upstreams(engines)}, env...)...)
 }
 
 // upstreams is the setting for engines.

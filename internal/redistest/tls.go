@@ -19,24 +19,25 @@ import (
 // Certificates are files for TLS that were made for a test: an authority, and what it has signed for a server and for a client.
 type Certificates struct {
 	CA, ServerCert, ServerKey, ClientCert, ClientKey string // paths of PEM files
+	Dir                                              string // has ca.crt, and tls.crt and tls.key of the client
 
 	Client *tls.Config // of a client that trusts the authority and has the certificate
 }
 
-// ServerName is the only DNS name in the certificate of a server; 127.0.0.1 is in it too.
-const ServerName = "redis.example"
+// serverName is the only DNS name in the certificate of a server; 127.0.0.1 is in it too.
+const serverName = "redis.example"
 
 // NewCertificates makes certificates that are valid for a day.
 func NewCertificates(t testing.TB) *Certificates {
 	t.Helper()
 	dir := t.TempDir()
 	at := func(name string) string { return filepath.Join(dir, name) }
-	c := &Certificates{CA: at("ca.pem"), ServerCert: at("server.pem"), ServerKey: at("server.key"), ClientCert: at("client.pem"), ClientKey: at("client.key")}
+	c := &Certificates{Dir: dir, CA: at("ca.crt"), ServerCert: at("server.crt"), ServerKey: at("server.key"), ClientCert: at("tls.crt"), ClientKey: at("tls.key")}
 	ca, caKey := issue(t, &x509.Certificate{
 		Subject: pkix.Name{CommonName: "test authority"}, IsCA: true, BasicConstraintsValid: true, KeyUsage: x509.KeyUsageCertSign,
 	}, nil, nil, c.CA, at("ca.key"))
 	issue(t, &x509.Certificate{
-		Subject: pkix.Name{CommonName: ServerName}, DNSNames: []string{ServerName}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
+		Subject: pkix.Name{CommonName: serverName}, DNSNames: []string{serverName}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth, x509.ExtKeyUsageClientAuth},
 	}, ca, caKey, c.ServerCert, c.ServerKey)
 	issue(t, &x509.Certificate{

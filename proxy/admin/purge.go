@@ -60,7 +60,7 @@ func notDurable(err error) string {
 	if errors.Is(err, store.ErrUnconfirmed) {
 		return "The purge is not certain everywhere: " + err.Error() + ". This process serves none of the entries that it reports as purged, and " +
 			"sends the purge to the shared store as soon as that can be reached. Another process serves none of them once it has not reached the store for " +
-			"REPRISE_SHARED_GRACE. Repeat the purge, until it answers 200 with \"durable\": true."
+			"a second. Repeat the purge, until it answers 200 with \"durable\": true."
 	}
 	return "The purge is not durable: " + err.Error() + ". This process serves none of the entries that it reports as purged, but after " +
 		"a restart they may be back. Make the store's file writable or free some space on its disk: the proxy keeps trying to write. " +

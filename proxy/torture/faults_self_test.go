@@ -294,7 +294,7 @@ func twoProcesses(t *testing.T, seed uint64, r *report) *world {
 
 // descriptors holds more connections than the process has descriptors. They are closed by the limit for a header.
 func descriptors(t *testing.T, seed uint64, r *report) *world {
-	w := newProcess(t, seed, launch{shell: "ulimit -n 64", setup: setup{rules: rules{blind: true, own: []int{503}}}, env: []string{"REPRISE_HEADER_TIMEOUT=6s"}}) // which no pause of a client fills
+	w := newProcess(t, seed, launch{shell: "ulimit -n 64", setup: setup{rules: rules{blind: true, own: []int{503}}}, env: []string{"REPRISE_CLIENT_TIMEOUT=36s"}}) // which no pause of a client fills
 	w.run(1, usual())
 	var held []net.Conn
 	w.during(func() {
@@ -386,20 +386,20 @@ func panics(t *testing.T, seed uint64, r *report) *world {
 
 // reloads changes the file of settings and sends SIGHUP, again and again. A file with a mistake changes nothing.
 func reloads(t *testing.T, seed uint64, r *report) *world {
-	path := filepath.Join(t.TempDir(), "settings")
+	path := filepath.Join(t.TempDir(), "reprise.yaml")
 	set := func(line string) {
-		if err := os.WriteFile(path, []byte(line+"\n"), 0o600); err != nil {
+		if err := os.WriteFile(path, []byte("settings: {"+line+"}\n"), 0o600); err != nil {
 			t.Error(err)
 		}
 	}
-	set("REPRISE_BODY_IDLE_TIMEOUT=20s")
-	w := newProcess(t, seed, launch{env: []string{"REPRISE_SETTINGS=" + path}})
+	set("client_timeout: 6m")
+	w := newProcess(t, seed, launch{env: []string{"REPRISE_CONFIG=" + path}})
 	ctx, stop := context.WithCancel(context.Background())
 	defer stop()
 	var signals sync.WaitGroup
 	storm(w, r, func() {
 		signals.Go(func() {
-			lines := []string{"REPRISE_BODY_IDLE_TIMEOUT=30s", "REPRISE_CLIENT_WRITE_TIMEOUT=20s", "REPRISE_CLIENT_WRITE_TIMEOUT=soon", "REPRISE_NO_SUCH=1", ""}
+			lines := []string{"max_concurrent: 1000", "drain_timeout: 20s", "drain_timeout: soon", "no_such: 1", ""}
 			for i := 0; w.sleep(ctx, 3*time.Millisecond); i++ {
 				set(lines[i%len(lines)])
 				w.proc.Process.Signal(syscall.SIGHUP)

@@ -46,8 +46,8 @@ var sentinelRefusals = []refusal{
 }
 
 var refusals = []refusal{
-	{"WRONGPASS", "check user and password in REPRISE_STORE, REPRISE_REDIS_USERNAME and REPRISE_REDIS_PASSWORD"},
-	{"invalid username-password", "check user and password in REPRISE_STORE, REPRISE_REDIS_USERNAME and REPRISE_REDIS_PASSWORD"},
+	{"WRONGPASS", "check the user in REPRISE_STORE and the password in REPRISE_REDIS_PASSWORD"},
+	{"invalid username-password", "check the user in REPRISE_STORE and the password in REPRISE_REDIS_PASSWORD"},
 	{"NOAUTH", "the server requires a password: set REPRISE_REDIS_PASSWORD"},
 	{"NOPERM", "the user needs the rights ~{PREFIX}:* +@read +@write +@scripting +@connection +@transaction +info +time, and +cluster|slots +cluster|shards for a cluster"},
 	{"DB index is out of range", "the database in REPRISE_STORE does not exist: 0 always does"},
@@ -113,15 +113,15 @@ func secureAdvice(err error) string {
 	var alert tls.AlertError
 	switch {
 	case errors.As(err, &unknown):
-		return "name the authority of the server in REPRISE_REDIS_CA"
+		return "put the authority of the server into ca.crt of REPRISE_REDIS_TLS"
 	case errors.As(err, &name):
-		return "name the host in the certificate of the server in REPRISE_REDIS_SERVER_NAME"
+		return "name the server in REPRISE_STORE as its certificate does"
 	case errors.As(err, &invalid):
 		return "the certificate of the server is not valid"
 	case errors.As(err, &header):
 		return "the server does not use TLS: begin REPRISE_STORE with redis instead of rediss"
 	case errors.As(err, &alert) || strings.Contains(err.Error(), "remote error: tls:"):
-		return "the server refuses the certificate of this client: check REPRISE_REDIS_CERT and REPRISE_REDIS_KEY"
+		return "the server refuses the certificate of this client: check tls.crt and tls.key of REPRISE_REDIS_TLS"
 	}
 	return ""
 }

@@ -68,9 +68,7 @@ func (to *target) noHosts() bool {
 // probeTLS begins TLS and waits for what the server says to the certificate.
 func (to *target) probeTLS(c net.Conn) error {
 	config := to.secure.Clone()
-	if config.ServerName == "" {
-		config.ServerName, _, _ = net.SplitHostPort(to.addrs[0])
-	}
+	config.ServerName, _, _ = net.SplitHostPort(to.addrs[0])
 	_, err := tls.Client(c, config).Read(make([]byte, 1))
 	return err
 }

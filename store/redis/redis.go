@@ -46,14 +46,12 @@ type Options struct {
 	//
 	// and the same with rediss for TLS. Ports are 6379 and, of sentinels, 26379.
 	URL string
-	// Username and Password are used where the URL has none.
-	Username, Password string
+	// Password is used where the URL has none.
+	Password string
 	// SentinelPassword is that of the sentinels; "" is none.
 	SentinelPassword string
 	// CA is a PEM file of authorities; "" is those of the system. Cert and Key are PEM files of a certificate of this client, "" is none.
 	CA, Cert, Key string
-	// ServerName is the name in the certificate of the server; "" is its host.
-	ServerName string
 	// Prefix begins every key; "" is "reprise". Processes with the same one share their entries.
 	Prefix string
 	// Space names the vector space of the embedder, as in store.Options. Processes may have different ones: each takes only vectors of its own.
@@ -108,8 +106,8 @@ func newShared(o Options) (*Shared, error) {
 	if err != nil {
 		return nil, err
 	}
-	if to.user == "" && to.password == "" {
-		to.user, to.password = o.Username, o.Password
+	if to.password == "" {
+		to.password = o.Password
 	}
 	if to.secure, err = secureConfig(&o, to); err != nil {
 		return nil, err

@@ -13,7 +13,10 @@ func TestView(t *testing.T) {
 	server := redistest.Start(t, redistest.Options{AppendOnly: true, MaxMemory: "32mb", ACL: []string{"looker on >sesame " + rights}})
 	view := func(o Options) *View {
 		t.Helper()
-		o.URL = "redis://" + server.Addr
+		o.URL = "redis://looker@" + server.Addr
+		if o.Password == "" {
+			o.URL = "redis://" + server.Addr
+		}
 		v, err := NewView(o)
 		if err != nil {
 			t.Fatal(err)
@@ -41,11 +44,11 @@ func TestView(t *testing.T) {
 	if i, err := v.Info(ctx); i.MaxMemory != 32<<20 || i.Policy != "noeviction" || err != nil {
 		t.Errorf("%+v, %v", i, err)
 	}
-	few := view(Options{Username: "looker", Password: "sesame"})
+	few := view(Options{Password: "sesame"})
 	if p, err := few.Persistence(ctx); !p.Log || !p.Unknown || err != nil {
 		t.Errorf("with the rights of a proxy: %+v, %v", p, err)
 	}
-	if _, err := view(Options{Username: "looker", Password: "wrong"}).Ping(ctx); !errors.Is(err, store.ErrRefused) {
+	if _, err := view(Options{Password: "wrong"}).Ping(ctx); !errors.Is(err, store.ErrRefused) {
 		t.Errorf("wrong password: %v", err)
 	}
 	s, err := Open(ctx, Options{URL: "redis://" + server.Addr, Secret: "0123456789abcdef"})

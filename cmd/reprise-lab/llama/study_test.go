@@ -39,15 +39,28 @@ const direct = "no proxy"
 
 func newSetup(b *testing.B, name string, slots int) *setup {
 	s := &setup{name: name, engines: llamatest.StartTwo(b, llamatest.Options{Slots: slots}), talk: llamatest.NewTalk(1)}
-	if name == direct {
+	switch name {
+	case direct:
 		s.base = llamatest.ByTurns(s.engines)
-	} else {
-		s.base = llamatest.Always(llamatest.Serve(b, s.engines, "REPRISE_MODE=exact", "REPRISE_CHOOSER="+name).API)
+	case byTurns: // a proxy for each engine
+		turn, urls := -1, []string{}
+		for i := range s.engines {
+			urls = append(urls, llamatest.Serve(b, s.engines[i:i+1], "REPRISE_MODE=exact").API)
+		}
+		s.base = func() string {
+			turn++
+			return urls[turn%len(urls)]
+		}
+	default:
+		s.base = llamatest.Always(llamatest.Serve(b, s.engines, "REPRISE_MODE=exact").API)
 	}
 	return s
 }
 
-var choosers = []string{"prefix", "round-robin", "least-loaded"}
+// byTurns is the chooser that gives each engine the next request.
+const byTurns = "round-robin"
+
+var choosers = []string{"prefix", byTurns}
 
 // BenchmarkChoosers plays six conversations of eight turns, whose system prompts have 2,000 tokens, one request at a time. Engines with three
 // slots have just enough room together, those with six have each enough for all.
@@ -173,7 +186,7 @@ func simulate(b *testing.B, s *setup, engine fleet.Engine) *fleet.Result {
 // are by turns, found besides because of the choice of the engine, and evaluated.
 func split(b *testing.B, all []*setup) {
 	b.Helper()
-	turns, prefix := find(all, "round-robin"), find(all, "prefix")
+	turns, prefix := find(all, byTurns), find(all, "prefix")
 	total := prompts(prefix.answers) + prompts(prefix.repeated)
 	responses := prompts(prefix.repeated)
 	for _, a := range prefix.repeated {

@@ -97,7 +97,7 @@ func TestCanonicalFormIsKeyedAndSent(t *testing.T) {
 		t.Fatal(err)
 	}
 	up := &bodies{}
-	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_CANONICAL=chat=C3", "REPRISE_VOLATILE="+file)
+	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_CANONICAL=chat=C3:"+file)
 	for i := range 20 {
 		p.Do(http.MethodPost, p.API+"/v1/chat/completions", clocked(i))
 	}

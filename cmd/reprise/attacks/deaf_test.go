@@ -30,7 +30,7 @@ func TestUpstreamThatReadsNothing(t *testing.T) {
 			c.(*net.TCPConn).SetReadBuffer(4 << 10)
 		}
 	}()
-	p := start(t, "REPRISE_UPSTREAM=http://"+l.Addr().String()+"/v1", "REPRISE_FIRST_BYTE_TIMEOUT=300ms")
+	p := start(t, "REPRISE_UPSTREAM=http://"+l.Addr().String()+"/v1", "REPRISE_UPSTREAM_TIMEOUT=300ms")
 	body := chat(strings.Repeat("long ", 4<<20))
 	for _, path := range []string{"/v1/chat/completions", "/v1/files"} {
 		conn := p.dial()
@@ -64,7 +64,7 @@ func TestWebsocketThatIsNotRead(t *testing.T) {
 				}
 			}
 		}
-		p := start(t, "REPRISE_CLIENT_WRITE_TIMEOUT=300ms", "REPRISE_FIRST_BYTE_TIMEOUT=300ms", upstream(t, func(w http.ResponseWriter, r *http.Request) {
+		p := start(t, "REPRISE_CLIENT_TIMEOUT=300ms", "REPRISE_UPSTREAM_TIMEOUT=300ms", upstream(t, func(w http.ResponseWriter, r *http.Request) {
 			c, _, _ := http.NewResponseController(w).Hijack()
 			fmt.Fprint(c, "HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
 			t.Cleanup(func() { c.Close() })

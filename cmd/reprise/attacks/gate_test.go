@@ -136,7 +136,7 @@ func TestClientKeys(t *testing.T) {
 		}
 		up.ServeHTTP(w, r)
 	}
-	p := start(t, upstream(t, look), "REPRISE_UPSTREAM_KEY=sk-operator", "REPRISE_CLIENT_KEYS=client-key-1, client-key-2", "REPRISE_LISTEN=0.0.0.0:0", "REPRISE_EXPLAIN=true")
+	p := start(t, upstream(t, look), "REPRISE_UPSTREAM_KEY=sk-operator", "REPRISE_CLIENT_KEYS=client-key-1, client-key-2", "REPRISE_LISTEN=0.0.0.0:0", "REPRISE_ADMIN_TOKEN=sesame-open")
 	p.API = strings.Replace(strings.Replace(p.API, "[::]", "127.0.0.1", 1), "0.0.0.0", "127.0.0.1", 1)
 	const question = "What needs a key?"
 	for _, header := range [][]string{{}, {"Authorization", "Bearer wrong"}, {"Authorization", "Basic client-key-1"}, {"Authorization", "Bearer client-key-"}, {"X-Api-Key", "CLIENT-KEY-1"}, {"Cookie", "client-key-1"}} {
@@ -157,7 +157,7 @@ func TestClientKeys(t *testing.T) {
 			t.Errorf("%d: the upstream got %+v", i, calls)
 		}
 	}
-	if r := p.Do("POST", p.API+"/v1/reprise/explain", chat(question), "Authorization", "Bearer client-key-1"); r.Status != 200 {
+	if r := p.Do("POST", p.API+"/v1/reprise/explain", chat(question), "Authorization", "Bearer client-key-1", "X-Reprise-Admin-Token", "sesame-open"); r.Status != 200 {
 		t.Errorf("explain: %d %s", r.Status, r.Body)
 	}
 	if len(leaked) > 0 {

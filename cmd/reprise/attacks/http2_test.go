@@ -188,7 +188,7 @@ func TestHTTP2SlowClients(t *testing.T) {
 // longer than a busy machine keeps an honest client waiting.
 func TestHTTP2QuietAnswerIsNotCut(t *testing.T) {
 	t.Parallel()
-	settings := append(certificate(t), "REPRISE_CLIENT_WRITE_TIMEOUT=6s", "REPRISE_HEADER_TIMEOUT=6s", "REPRISE_BODY_IDLE_TIMEOUT=6s")
+	settings := append(certificate(t), "REPRISE_CLIENT_TIMEOUT=6s")
 	p := start(t, append(settings, upstream(t, func(w http.ResponseWriter, r *http.Request) {
 		io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "text/event-stream")

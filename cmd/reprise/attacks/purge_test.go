@@ -172,7 +172,7 @@ func TestPurgeOfAReadOnlyFile(t *testing.T) {
 func TestPurgeWithoutEmbedder(t *testing.T) {
 	t.Parallel()
 	env, _ := leftByAKill(t)
-	p := start(t, append(env, "REPRISE_EMBEDDER=openai", "REPRISE_EMBEDDER_URL=http://127.0.0.1:1/v1")...)
+	p := start(t, append(env, "REPRISE_EMBEDDER=openai:http://127.0.0.1:1/v1")...)
 	if !p.cached("What is a canary?") {
 		t.Error("the file is not served")
 	}

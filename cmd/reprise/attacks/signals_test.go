@@ -86,8 +86,8 @@ func TestReload(t *testing.T) {
 	up, f := &witness{}, newFiles(t)
 	f.write("clients", "# the first team\nclient-key-1\n\nclient-key-2 # the second\n")
 	f.write("upstream", "sk-old\n")
-	f.write("settings", "REPRISE_MAX_BODY=1MiB\nREPRISE_ADMIN_TOKEN=token-old\n")
-	p := start(t, upstream(t, up.ServeHTTP), f.set("REPRISE_CLIENT_KEYS_FILE", "clients"), f.set("REPRISE_UPSTREAM_KEY_FILE", "upstream"), f.set("REPRISE_SETTINGS", "settings"))
+	f.write("settings", "settings:\n  mode: exact\n  admin_token: token-old\n")
+	p := start(t, upstream(t, up.ServeHTTP), f.set("REPRISE_CLIENT_KEYS_FILE", "clients"), f.set("REPRISE_UPSTREAM_KEY_FILE", "upstream"), f.set("REPRISE_CONFIG", "settings"))
 	check := func(when, client, upstreamKey, token string, status int) {
 		t.Helper()
 		r := p.Do("POST", p.API+"/v1/moderations", `{"input":"x"}`, "Authorization", "Bearer "+client)
@@ -104,9 +104,9 @@ func TestReload(t *testing.T) {
 
 	f.write("clients", "client-key-2, client-key-3")
 	f.write("upstream", "sk-new")
-	f.write("settings", "# comment\n  REPRISE_MAX_BODY = 1KiB\nREPRISE_ADMIN_TOKEN='token-new'\nREPRISE_LOG_LEVEL=error\nREPRISE_CAPACITY_ENTRIES=7\n")
+	f.write("settings", "# comment\nsettings:\n  mode: 'off'\n  admin_token: token-new\n  log_level: error\n  capacity_entries: 7\n")
 	line := p.reload()
-	for _, name := range []string{"REPRISE_CLIENT_KEYS", "REPRISE_UPSTREAM_KEY", "REPRISE_MAX_BODY", "REPRISE_ADMIN_TOKEN", "REPRISE_LOG_LEVEL", `"need_restart":"REPRISE_CAPACITY_ENTRIES"`} {
+	for _, name := range []string{"REPRISE_CLIENT_KEYS", "REPRISE_UPSTREAM_KEY", "REPRISE_MODE", "REPRISE_ADMIN_TOKEN", "REPRISE_LOG_LEVEL", `"need_restart":"REPRISE_CAPACITY_ENTRIES"`} {
 		if !strings.Contains(line, name) {
 			t.Errorf("the log lacks %s: %s", name, line)
 		}
@@ -114,26 +114,28 @@ func TestReload(t *testing.T) {
 	check("reloaded", "client-key-1", "", "token-new", 401)
 	check("reloaded", "client-key-2", "sk-new", "token-new", 200)
 	check("reloaded", "client-key-3", "sk-new", "token-new", 200)
-	if r := p.ask(strings.Repeat("long ", 1000), "Authorization", "Bearer client-key-2"); r.Status != 413 {
-		t.Errorf("reloaded: a body over the new limit: %d", r.Status)
+	for range 2 {
+		if r := p.ask("known?", "Authorization", "Bearer client-key-2"); r.Header.Get("X-Cache") == "exact" {
+			t.Error("reloaded: an answer is served in the mode off")
+		}
 	}
 	if r := p.Do("GET", p.Admin+"/admin/stats", "", "Authorization", "Bearer token-old"); r.Status != 401 {
 		t.Errorf("reloaded: the old token: %d", r.Status)
 	}
-	if r := p.Do("GET", p.Admin+"/admin/config", "", "Authorization", "Bearer token-new"); !strings.Contains(r.Body, `"1KiB"`) || strings.Contains(r.Body, `"7"`) || strings.Contains(r.Body, "client-key") {
+	if r := p.Do("GET", p.Admin+"/admin/config", "", "Authorization", "Bearer token-new"); !strings.Contains(r.Body, `"off"`) || strings.Contains(r.Body, `"7"`) || strings.Contains(r.Body, "client-key") {
 		t.Errorf("the settings in force: %s", r.Body)
 	}
 
 	for name, spoil := range map[string]func(){
-		"a bad value":           func() { f.write("settings", "REPRISE_MAX_BODY=large\nREPRISE_ADMIN_TOKEN=token-bad") },
-		"an unknown setting":    func() { f.write("settings", "REPRISE_MAX_BODDY=1MiB\nREPRISE_ADMIN_TOKEN=token-bad") },
-		"no setting":            func() { f.write("settings", "REPRISE_ADMIN_TOKEN=token-bad\nsecret-in-a-line") },
-		"no keys":               func() { f.write("settings", "REPRISE_ADMIN_TOKEN=token-new"); f.write("clients", "# none\n") },
+		"a bad value":           func() { f.write("settings", "settings:\n  mode: fast\n  admin_token: token-bad\n") },
+		"an unknown setting":    func() { f.write("settings", "settings:\n  moode: exact\n  admin_token: token-bad\n") },
+		"no setting":            func() { f.write("settings", "settings:\n  admin_token: token-bad\nsecret-in-a-line") },
+		"no keys":               func() { f.write("settings", "settings:\n  admin_token: token-new\n"); f.write("clients", "# none\n") },
 		"an empty file of keys": func() { f.write("clients", "") },
 		"no settings file":      func() { os.Remove(filepath.Join(f.folder, "settings")) },
 	} {
 		f.write("clients", "client-key-4 client-key-5")
-		f.write("settings", "REPRISE_ADMIN_TOKEN=token-new")
+		f.write("settings", "settings:\n  admin_token: token-new\n")
 		spoil()
 		if line := p.reload(); !strings.Contains(line, "ERROR") || strings.Contains(line, "secret-in-a-line") {
 			t.Errorf("%s: log %s", name, line)

@@ -64,7 +64,7 @@ func TestReplicas(t *testing.T) {
 	dead := httptest.NewServer(nil)
 	dead.Close()
 	option := ";dialect=vllm;version=0.29;salt"
-	p := serve(t, "REPRISE_TENANT_FROM=none", "REPRISE_HEALTH_INTERVAL=1s", "REPRISE_UPSTREAM=gpu-east-1="+replica(t, "east")+"/v1"+option+
+	p := serve(t, "REPRISE_TENANT_FROM=none", "REPRISE_UPSTREAM=gpu-east-1="+replica(t, "east")+"/v1"+option+
 		",gpu-west-1="+replica(t, "west")+"/v1"+option+";models=llama-3.3-70b-instruct>llama|not-at-west|not-at-east;capacity=400000,gpu-spare="+dead.URL+"/v1"+option)
 	for c := range 6 {
 		system := strings.Repeat(fmt.Sprintf("You serve customer %d with care. ", c), 60)

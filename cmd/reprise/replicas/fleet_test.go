@@ -65,10 +65,6 @@ type cut struct {
 	from, to time.Time // to is zero while it lasts
 }
 
-// patient is for tests whose replicas share all the time: a machine that is busy with other tests can keep Redis from answering within the
-// 20 ms that are the default, and the request is a miss then.
-const patient = "REPRISE_REDIS_TIMEOUT=1s"
-
 // newFleet starts a replica for each URL of the store. They start together, as behind a load balancer.
 func newFleet(t testing.TB, urls []string, env ...string) *fleet {
 	t.Helper()

@@ -25,7 +25,7 @@ func (f *fleet) crowd(q question, clients int, replicas ...int) (wait func()) {
 // longer than a lease lasts loses it, and both ask: this is tolerated twice.
 func TestFlightsAreShared(t *testing.T) {
 	t.Parallel()
-	f := on(t, 2, redistest.Start(t, redistest.Options{}), "REPRISE_SHARED_FLIGHTS=true")
+	f := on(t, 2, redistest.Start(t, redistest.Options{}))
 	for shared, twice := 0, 0; shared < 3; {
 		q := f.freshQuestion(tenants[0])
 		release := f.up.hold(q.prompt)
@@ -48,7 +48,7 @@ func TestFlightsAreShared(t *testing.T) {
 // answered all the same.
 func TestFlightOfADeadReplica(t *testing.T) {
 	t.Parallel()
-	f := on(t, 2, redistest.Start(t, redistest.Options{}), "REPRISE_SHARED_FLIGHTS=true")
+	f := on(t, 2, redistest.Start(t, redistest.Options{}))
 	q := f.freshQuestion(tenants[0])
 	release := f.up.hold(q.prompt)
 	f.crowd(q, 1, 0)
@@ -75,7 +75,7 @@ func TestFlightOfADeadReplica(t *testing.T) {
 func TestFlightsWithoutRedis(t *testing.T) {
 	t.Parallel()
 	server := redistest.Start(t, redistest.Options{})
-	f := on(t, 2, server, "REPRISE_SHARED_FLIGHTS=true")
+	f := on(t, 2, server)
 	server.Freeze()
 	defer server.Thaw()
 	q := f.freshQuestion(tenants[0])

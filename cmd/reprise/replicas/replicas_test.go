@@ -34,7 +34,7 @@ func on(t *testing.T, n int, server *redistest.Server, env ...string) *fleet {
 	for i := range urls {
 		urls[i] = "redis://" + server.Addr
 	}
-	f := newFleet(t, urls, append([]string{patient}, env...)...)
+	f := newFleet(t, urls, env...)
 	f.uses(server)
 	return f
 }
@@ -47,12 +47,12 @@ func forms(t *testing.T) map[string]func(t *testing.T) (url string, env []string
 		},
 		"redis with a user, a database and a prefix": func(t *testing.T) (string, []string) {
 			server := redistest.Start(t, redistest.Options{Password: "another", ACL: []string{"proxy on >se/cr%t ~{one}:* &* +@all -@dangerous"}})
-			return "redis://" + server.Addr + "/5", []string{"REPRISE_REDIS_USERNAME=proxy", "REPRISE_REDIS_PASSWORD=se/cr%t", "REPRISE_REDIS_PREFIX=one"}
+			return "redis://proxy@" + server.Addr + "/5", []string{"REPRISE_REDIS_PASSWORD=se/cr%t", "REPRISE_REDIS_PREFIX=one"}
 		},
 		"rediss": func(t *testing.T) (string, []string) {
 			certificates := redistest.NewCertificates(t)
 			return "rediss://" + redistest.Start(t, redistest.Options{TLS: certificates}).Addr,
-				[]string{"REPRISE_REDIS_CA=" + certificates.CA, "REPRISE_REDIS_CERT=" + certificates.ClientCert, "REPRISE_REDIS_KEY=" + certificates.ClientKey}
+				[]string{"REPRISE_REDIS_TLS=" + certificates.Dir}
 		},
 		"redis-cluster": func(t *testing.T) (string, []string) {
 			return "redis-cluster://" + strings.Join(redistest.StartCluster(t, redistest.Options{}).Addrs(), ","), nil
@@ -71,7 +71,7 @@ func TestHitsAreShared(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			url, env := form(t)
-			shareHits(t, newFleet(t, []string{url, url, url}, append(env, patient)...))
+			shareHits(t, newFleet(t, []string{url, url, url}, env...))
 		})
 	}
 }

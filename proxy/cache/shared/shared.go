@@ -97,6 +97,9 @@ import (
 	"reprise/store"
 )
 
+// FetchTimeout bounds one fetch of an answer: waiting so long for a stored one is better than asking the upstream again.
+const FetchTimeout = 250 * time.Millisecond
+
 // Options of a Shared.
 type Options struct {
 	Link Link // required
@@ -112,7 +115,7 @@ type Options struct {
 
 	// Grace is how long a member that learns nothing of the log serves what others may have purged; default 1 s.
 	Grace        time.Duration
-	FetchTimeout time.Duration // of one fetch; default 20 ms
+	FetchTimeout time.Duration // of one fetch; default FetchTimeout
 	CallTimeout  time.Duration // of any other call; default 1 s
 
 	// QueueEvents and QueueBytes bound the events that wait to be appended; defaults 65,536 and 64 MiB. The oldest are dropped first.
@@ -136,7 +139,7 @@ func (o *Options) fill() error {
 	}
 	defaults(&o.NearBytes, 64<<20)
 	defaults(&o.Grace, time.Second)
-	defaults(&o.FetchTimeout, 20*time.Millisecond)
+	defaults(&o.FetchTimeout, FetchTimeout)
 	defaults(&o.CallTimeout, time.Second)
 	defaults(&o.QueueEvents, 1<<16)
 	defaults(&o.QueueBytes, 64<<20)

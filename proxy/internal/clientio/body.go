@@ -14,7 +14,7 @@ import (
 
 // ErrTooSlow ends a body that came too slowly.
 var ErrTooSlow = &apierror.Error{Status: http.StatusRequestTimeout, Type: apierror.TypeInvalidRequest, Code: "request_timeout",
-	Message: "The request body came too slowly, or stopped coming (REPRISE_BODY_IDLE_TIMEOUT, REPRISE_BODY_MIN_RATE)."}
+	Message: "The request body came too slowly, or stopped coming (REPRISE_CLIENT_TIMEOUT)."}
 
 const (
 	restBytes = 256 << 10              // what is left of a body that no handler has read: up to here it is waited for ...

@@ -200,7 +200,6 @@ func TestSet(t *testing.T) {
 		{Diagnosis{Why: Expired, What: ByRule}, ""},
 		{Diagnosis{Why: Evicted}, "REPRISE_CAPACITY_ENTRIES=120"},
 		{Diagnosis{Why: NotStored, What: "policy"}, "REPRISE_CAPACITY_ENTRIES=120"},
-		{Diagnosis{Why: NotStored, What: "tool-calls"}, "REPRISE_CACHE_TOOL_CALLS=exact"},
 		{Diagnosis{Why: NotStored, What: "size"}, "REPRISE_MAX_ENTRY_BYTES=2097152"},
 		{Diagnosis{Why: NotStored, What: "length"}, ""},
 		{Diagnosis{Why: Scope, Differs: differs("user")}, "REPRISE_IGNORE_FIELDS=metadata,user"},

@@ -32,8 +32,6 @@ func (d *Diagnosis) Set(s *Settings) (all []string) {
 		switch {
 		case d.What == "policy":
 			return larger(s)
-		case d.What == "tool-calls":
-			return []string{"REPRISE_CACHE_TOOL_CALLS=exact"}
 		case d.What == "size" && s.MaxEntryBytes > 0:
 			return []string{"REPRISE_MAX_ENTRY_BYTES=" + strconv.FormatInt(2*s.MaxEntryBytes, 10)}
 		}

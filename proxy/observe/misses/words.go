@@ -185,7 +185,7 @@ func notStoredRepair(reason string) string {
 	case "policy":
 		return moreRoom
 	case "tool-calls":
-		return "REPRISE_CACHE_TOOL_CALLS=exact keeps answers that call tools."
+		return "A rule keeps them out: tool_calls: exact keeps them for equal requests."
 	case "length":
 		return "Such answers were cut by max_tokens: a higher one lets them end."
 	case "status", "error":

@@ -77,11 +77,11 @@ func fields(v string) (parts []string) {
 }
 
 // exposures are what other machines could use without a credential of their own.
-func exposures(c *Config) (problems []string) {
+func (c *Config) exposures() (problems []string) {
 	if c.AdminToken == "" && !Loopback(c.AdminListen) {
 		problems = append(problems, c.shown("ADMIN_LISTEN")+" can be reached from outside this machine: that needs REPRISE_ADMIN_TOKEN")
 	}
-	if len(c.ClientKeys) > 0 || Loopback(c.Listen) || !keyed(c) {
+	if len(c.ClientKeys) > 0 || Loopback(c.Listen) || !c.keyed() {
 		return problems
 	}
 	which := "in REPRISE_UPSTREAM_KEY"
@@ -93,16 +93,16 @@ func exposures(c *Config) (problems []string) {
 
 // accessProblems finds what is wrong with whose credential goes to the upstreams.
 func (c *Config) accessProblems(bad func(format string, args ...any)) {
-	if len(c.ClientKeys) > 0 && !keyed(c) {
+	if len(c.ClientKeys) > 0 && !c.keyed() {
 		bad("REPRISE_CLIENT_KEYS needs REPRISE_UPSTREAM_KEY: without it, the credential that a client sends goes to the upstream; " +
 			"for an upstream that needs no credential, set it to any word")
 	}
 	for _, u := range c.Upstreams {
-		if c.JudgeModel != "" && keyOf(c, &u) == "" {
+		if c.JudgeModel != "" && c.KeyOf(&u) == "" {
 			bad("%s: %v", c.shown("JUDGE_MODEL"), u.wrong("it is asked under a credential of the operator, and there is none: that needs REPRISE_UPSTREAM_KEY, key-env or key-file; "+
 				"where the upstream needs no credential, give it any word"))
 		}
-		if len(c.ClientKeys) > 0 && keyed(c) && keyOf(c, &u) == "" {
+		if len(c.ClientKeys) > 0 && c.keyed() && c.KeyOf(&u) == "" {
 			bad("%s: %v", c.shown("UPSTREAM"), u.wrong("with REPRISE_CLIENT_KEYS it needs key-env, key-file or REPRISE_UPSTREAM_KEY: otherwise the credential "+
 				"that a client sends goes to it; where it needs none, give it any word"))
 		}

@@ -2,8 +2,6 @@ package config
 
 import (
 	"errors"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -62,60 +60,21 @@ func TestAccess(t *testing.T) {
 	}
 }
 
-// settingsFile writes a file and returns the setting that names it.
-func settingsFile(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "settings")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return "REPRISE_SETTINGS=" + path
-}
-
-func TestSettingsFile(t *testing.T) {
-	file := settingsFile(t, "# comment\n\nREPRISE_TTL=1h\n  REPRISE_MODE = \"exact\"\r\nREPRISE_LOOKBACK='9'\nREPRISE_MAX_TTL=\nREPRISE_ADMIN_TOKEN=from-the-file\n")
-	c, err := load(t, []string{file, "REPRISE_MODE=shadow"}, "--ttl", "2h")
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := strings.TrimPrefix(file, "REPRISE_SETTINGS=")
-	if c.TTL.Hours() != 2 || c.Mode != "shadow" || c.Lookback != 9 || c.MaxTTL.Hours() != 720 || c.AdminToken != "from-the-file" || c.Source("LOOKBACK") != path || c.Source("MAX_TTL") != "default" {
-		t.Errorf("%+v", c)
-	}
-	for text, want := range map[string]string{
-		"REPRISE_TTTL=1h":  "REPRISE_TTTL (" + path[:4],
-		"REPRISE_TTL=soon": "REPRISE_TTL=soon (/",
-		"#" + strings.Repeat("-", 70_000) + "\nREPRISE_TTL=soon": "REPRISE_TTL=soon (/",
-		"TTL=1h":                            "line 1: want REPRISE_NAME=VALUE",
-		"\nREPRISE_TTL":                     "line 2: want REPRISE_NAME=VALUE",
-		"REPRISE_TTL=1h\nREPRISE_TTL=2h":    "line 2: REPRISE_TTL is set twice",
-		"REPRISE_SETTINGS=other":            "names no other",
-		"REPRISE_ADMIN_TOKEN_FILE=/no/such": "REPRISE_ADMIN_TOKEN_FILE=/no/such (/",
-	} {
-		if _, err := load(t, []string{settingsFile(t, text)}); !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: %v", text, err)
-		}
-	}
-	if _, err := load(t, []string{"REPRISE_SETTINGS=/no/such"}); !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), "REPRISE_SETTINGS=/no/such (environment): no such file") {
-		t.Error(err)
-	}
-}
-
 // TestReloaded: what can change does, the rest is named, and neither new settings nor a mixture of old and new may contradict each other.
 func TestReloaded(t *testing.T) {
-	old, err := load(t, []string{"REPRISE_LISTEN=:1", "REPRISE_UPSTREAM_KEY=sk-1", "REPRISE_CLIENT_KEYS=client-key-1", "REPRISE_MAX_BODY=2MiB"})
+	old, err := load(t, []string{"REPRISE_LISTEN=:1", "REPRISE_UPSTREAM_KEY=sk-1", "REPRISE_CLIENT_KEYS=client-key-1", "REPRISE_MAX_CONCURRENT=7"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	next, err := load(t, []string{"REPRISE_LISTEN=:1", "REPRISE_UPSTREAM_KEY=sk-2", "REPRISE_CLIENT_KEYS=client-key-1", "REPRISE_LOOKBACK=7", "REPRISE_LOG_LEVEL=warn"})
+	next, err := load(t, []string{"REPRISE_LISTEN=:1", "REPRISE_UPSTREAM_KEY=sk-2", "REPRISE_CLIENT_KEYS=client-key-1", "REPRISE_POLICY=lru", "REPRISE_LOG_LEVEL=warn"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	c, changed, restart, err := old.Reloaded(next)
-	if err != nil || !slices.Equal(changed, []string{"REPRISE_UPSTREAM_KEY", "REPRISE_LOG_LEVEL", "REPRISE_MAX_BODY"}) || !slices.Equal(restart, []string{"REPRISE_LOOKBACK"}) {
+	if err != nil || !slices.Equal(changed, []string{"REPRISE_UPSTREAM_KEY", "REPRISE_LOG_LEVEL", "REPRISE_MAX_CONCURRENT"}) || !slices.Equal(restart, []string{"REPRISE_POLICY"}) {
 		t.Errorf("changed %v, restart %v, %v", changed, restart, err)
 	}
-	if c.UpstreamKey != "sk-2" || c.MaxBody != 32<<20 || c.Lookback != 64 || c.Source("MAX_BODY") != "default" || c.Source("LOOKBACK") != "default" || old.UpstreamKey != "sk-1" {
+	if c.UpstreamKey != "sk-2" || c.MaxConcurrent != 1024 || c.Policy != "rac+" || c.Source("MAX_CONCURRENT") != "default" || c.Source("POLICY") != "default" || old.UpstreamKey != "sk-1" {
 		t.Errorf("%+v", c)
 	}
 	// A listener does not move, so that client keys that a new address would not need are still needed.
@@ -133,27 +92,14 @@ func TestUpstreamKeyIsNotAdded(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	with, err := load(t, []string{"REPRISE_UPSTREAM_KEY=sk-1", "REPRISE_MAX_BODY=2MiB"})
+	with, err := load(t, []string{"REPRISE_UPSTREAM_KEY=sk-1", "REPRISE_MAX_CONCURRENT=7"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, way := range [][2]*Config{{without, with}, {with, without}} {
 		c, changed, restart, err := way[0].Reloaded(way[1])
-		if err != nil || c.UpstreamKey != way[0].UpstreamKey || !slices.Equal(changed, []string{"REPRISE_MAX_BODY"}) || !slices.Equal(restart, []string{"REPRISE_UPSTREAM_KEY"}) {
+		if err != nil || c.UpstreamKey != way[0].UpstreamKey || !slices.Equal(changed, []string{"REPRISE_MAX_CONCURRENT"}) || !slices.Equal(restart, []string{"REPRISE_UPSTREAM_KEY"}) {
 			t.Errorf("changed %v, restart %v, %v", changed, restart, err)
-		}
-	}
-}
-
-// TestReloadableExist: each name is a setting.
-func TestReloadableExist(t *testing.T) {
-	var known []string
-	for _, s := range NewLoader(false).settings(&Config{}) {
-		known = append(known, s.Env())
-	}
-	for _, name := range Reloadable() {
-		if !slices.Contains(known, name) {
-			t.Errorf("%s is no setting", name)
 		}
 	}
 }

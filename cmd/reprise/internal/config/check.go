@@ -8,14 +8,12 @@ import (
 	"strings"
 
 	"reprise/embed"
+	"reprise/policy/registry"
 )
 
 // contradictions are settings that are each allowed, but not together.
 func (c *Config) contradictions() (problems []string) {
 	bad := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
-	if c.TTL > c.MaxTTL {
-		bad("%s is above %s: raise the second or lower the first", c.shown("TTL"), c.shown("MAX_TTL"))
-	}
 	if (c.TLSCert == "") != (c.TLSKey == "") {
 		bad("REPRISE_TLS_CERT and REPRISE_TLS_KEY go together: only one of them is set")
 	} else if err := checkPair(c.TLSCert, c.TLSKey); err != nil {
@@ -27,11 +25,14 @@ func (c *Config) contradictions() (problems []string) {
 	if c.Hit > 0 && c.Route >= c.Hit {
 		bad("%s", gatesInWords(c.shown("ROUTE_THRESHOLD"), c.shown("HIT_THRESHOLD")))
 	}
-	upstreamProblems(c, bad)
+	if err := registry.CheckWith(c.Policy, c.PolicyOptions()); err != nil {
+		bad("%s with %s: %s", c.shown("POLICY"), c.shown("CAPACITY_ENTRIES"), bareOf(err))
+	}
+	c.upstreamProblems(bad)
 	c.accessProblems(bad)
-	sharedProblems(c, bad)
-	ruleProblems(c, bad)
-	return append(problems, c.policyProblems()...)
+	c.sharedProblems(bad)
+	c.ruleProblems(bad)
+	return problems
 }
 
 // checkPair reads a certificate and its key, so that a bad pair fails the start and not the first client.
@@ -41,16 +42,6 @@ func checkPair(cert, key string) error {
 	}
 	_, err := tls.LoadX509KeyPair(cert, key)
 	return err
-}
-
-// shown is a setting with its value and source, as messages show it.
-func (c *Config) shown(name string) string {
-	for _, v := range c.effective {
-		if v.Name == Prefix+name {
-			return fmt.Sprintf("%s=%s (%s)", v.Name, v.Value, v.Source)
-		}
-	}
-	return Prefix + name
 }
 
 // Loopback reports whether only this machine can reach a listener on address, HOST:PORT.
@@ -81,7 +72,7 @@ func (c *Config) Gates(own embed.Thresholds) (embed.Thresholds, error) {
 	if g.Route >= g.Hit {
 		return g, Bad("%s", gatesInWords(c.shown("ROUTE_THRESHOLD"), c.shown("HIT_THRESHOLD")))
 	}
-	if problems := gateProblems(c, g); len(problems) > 0 {
+	if problems := c.gateProblems(g); len(problems) > 0 {
 		return g, &badError{problems}
 	}
 	return g, nil

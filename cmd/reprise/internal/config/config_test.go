@@ -12,6 +12,7 @@ import (
 
 	"reprise/cmd/reprise/internal/stores"
 	"reprise/embed"
+	"reprise/internal/redistest"
 )
 
 // load runs a Loader over flags and environment.
@@ -40,18 +41,30 @@ func TestDefaults(t *testing.T) {
 		"listen":     c.Listen == "127.0.0.1:8080" && c.AdminListen == "127.0.0.1:8081",
 		"upstream":   len(c.Upstreams) == 1 && c.Upstreams[0].Base.String() == "https://api.openai.com/v1",
 		"capacity":   c.CapacityEntries == 100_000 && c.CapacityBytes == 1<<30,
-		"life":       c.TTL == 24*time.Hour && c.MaxTTL == 30*24*time.Hour && c.StaleIfError == 0,
+		"life":       c.TTL == 24*time.Hour && c.StaleIfError == 0,
 		"store":      c.Store == place("file:./reprise.db"),
-		"weight":     c.DependencyWeight < 0,
+		"tools":      c.ToolCalls,
 		"thresholds": c.Hit == 0 && c.Route == 0 && c.Edge == 0 && c.MaxErrorRate == 0.01,
-		"judge":      c.JudgeModel == "" && c.JudgeBudget == 60,
-		"limits": c.HeaderTimeout == 5*time.Second && c.BodyIdle == 30*time.Second && c.FirstByte == 600*time.Second &&
-			c.StreamIdle == 600*time.Second && c.ClientWrite == 30*time.Second && c.Drain == 90*time.Second,
+		"judge":      c.JudgeModel == "",
+		"limits": c.HeaderTimeout() == 5*time.Second && c.ClientTimeout == 30*time.Second && c.IdleConnection() == 2*time.Minute &&
+			c.UpstreamTimeout == 600*time.Second && c.Drain == 90*time.Second,
 	} {
 		if !ok {
 			t.Errorf("%s: %+v", what, c)
 		}
 	}
+}
+
+// folder has empty files of the names.
+func folder(t *testing.T, names ...string) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	for _, name := range names {
+		if err := os.WriteFile(filepath.Join(dir, name), nil, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
 }
 
 // TestValues gives each kind of value in the forms it may have; the error of a bad one has all that is needed to correct it.
@@ -88,11 +101,6 @@ func TestValues(t *testing.T) {
 		{"MAX_ERROR_RATE", "NaN", "from 0 to 0.2"},
 		{"MAX_ERROR_RATE", "1%", "from 0 to 0.2"},
 		{"JUDGE_MODEL", "gpt-4o-mini", "it is asked under a credential of the operator, and there is none: that needs REPRISE_UPSTREAM_KEY"},
-		{"JUDGE_BUDGET", "0", "from 1"},
-		{"JUDGE_BUDGET", "100001", "to 100000"},
-		{"LOOKBACK", "0", "from 1"},
-		{"LOOKBACK", "1e3", "whole number"},
-		{"INDEX", "hnsw", "auto, flat or graph"},
 		{"POLICY", "lru", ""},
 		{"POLICY", "rac:alpha=0.1/C,lambda=2", ""},
 		{"POLICY", "rac+:sample=1000", ""},
@@ -110,13 +118,6 @@ func TestValues(t *testing.T) {
 		{"IGNORE_PATTERN", `(?P<a>x);;(?P<b>`, `the pattern (?P<b>: error parsing regexp: missing closing ): `},
 		{"IGNORE_PATTERN", ` ;; `, "there is no pattern"},
 		{"POLICY", "rac:alpha=1000C", "REPRISE_CAPACITY_ENTRIES=100000 (default): alpha=1000C: want a number"},
-		{"TOPIC_HALF_LIFE", "1e6", ""},
-		{"TOPIC_HALF_LIFE", "Inf", "above 0"},
-		{"TOPIC_HALF_LIFE", "1e-9", ""}, // it has no effect
-		{"DEPENDENCY_WEIGHT", "0", ""},
-		{"DEPENDENCY_WEIGHT", "-0.5", "from 0"},
-		{"OBJECTIVE", "tokens/byte", ""},
-		{"OBJECTIVE", "bytes", "hits, tokens, hits/byte or tokens/byte"},
 		{"CAPACITY_BYTES", "1.5GiB", ""},
 		{"CAPACITY_BYTES", "2000MB", ""},
 		{"CAPACITY_BYTES", "1 GiB", ""},
@@ -137,34 +138,30 @@ func TestValues(t *testing.T) {
 		{"STORE", "rediss+sentinel://u:hunter2@host", "memory or file:PATH"},
 		{"STORE", "redis://", "memory or file:PATH"},
 		{"REDIS_PASSWORD", "a b", "without white space"},
-		{"REDIS_CA", "config_test.go", "the file has no certificate"},
-		{"REDIS_CA", "/no/such/file", "no such file"},
+		{"REDIS_TLS", "/no/such", "it has none of these files"},
+		{"REDIS_TLS", folder(t, "ca.crt"), "ca.crt has no certificate"},
+		{"REDIS_TLS", folder(t, "tls.crt"), "only one of tls.crt and tls.key"},
+		{"REDIS_TLS", folder(t, "tls.crt", "tls.key"), "failed to find any PEM data"},
 		{"REDIS_PREFIX", "team-a.chat:1", ""},
 		{"REDIS_PREFIX", "{a}", "letters, digits"},
 		{"REDIS_PREFIX", strings.Repeat("a", 65), "letters, digits"},
-		{"REDIS_TIMEOUT", "0", "from 1ms to 1s"},
-		{"REDIS_TIMEOUT", "2s", "from 1ms to 1s"},
 		{"SECRET", "fifteen-letters", "16 characters"},
 		{"SECRET", "sixteen-letters-", ""},
-		{"NEAR_BYTES", "0", "1MiB or more"},
-		{"SHARED_GRACE", "100ms", "from 500ms to 1m"},
-		{"SHARED_FLIGHTS", "on", "true or false"},
 		{"TENANT_FROM", "header:X-Team", ""},
 		{"TENANT_FROM", "header:", "header:NAME"},
 		{"TENANT_FROM", "header:X Team", "header:NAME"},
 		{"IGNORE_HEADERS", "X-Run-Id, session_id", ""},
 		{"IGNORE_HEADERS", "X-Run-Id, cookie", "the header Cookie may hold a credential: it counts in every request, and goes to no upstream for which there is another; allowed is names"},
-		{"FORWARD_HEADERS", "X-Route, x-session", ""},
-		{"FORWARD_HEADERS", "X-Route, cookie", "the header Cookie may hold a credential"},
 		{"IGNORE_HEADERS", "X-Run-Id,", `"" is not the name of a header`},
-		{"CACHE_TOOL_CALLS", "1", ""},
-		{"CACHE_TOOL_CALLS", "off", ""},
-		{"CACHE_TOOL_CALLS", "yes", "exact or off"},
-		{"EMBEDDER_URL", "http://user:hunter2@host/v1", "no credential"},
+		{"EMBEDDER", "openai:http://h:11434/v1", ""},
+		{"EMBEDDER", "openai:http://user:hunter2@host/v1", "no credential"},
+		{"EMBEDDER", "openai:", "not a base URL"},
+		{"EMBEDDER", "model2vec:", "allowed is builtin, openai"},
 		{"LOG_LEVEL", "warn", ""},
 		{"LOG_LEVEL", "warning", "debug, info, warn or error"},
-		{"FIRST_BYTE_TIMEOUT", "0", ""},
+		{"UPSTREAM_TIMEOUT", "0", ""},
 		{"DRAIN_TIMEOUT", "0s", "above 0"},
+		{"TTL", "366d", "at most 365d"},
 	} {
 		_, err := load(t, []string{Prefix + c.name + "=" + c.value})
 		switch {
@@ -182,9 +179,9 @@ func TestValues(t *testing.T) {
 }
 
 func TestZeroMeansNoLimit(t *testing.T) {
-	c, err := load(t, []string{"REPRISE_FIRST_BYTE_TIMEOUT=0", "REPRISE_EMBED_TIMEOUT=0s"})
-	if err != nil || c.FirstByte != -1 || c.EmbedTimeout != -1 {
-		t.Errorf("got %v, %+v; want both limits -1", err, c)
+	c, err := load(t, []string{"REPRISE_UPSTREAM_TIMEOUT=0", "REPRISE_CLIENT_TIMEOUT=0s"})
+	if err != nil || c.UpstreamTimeout != -1 || c.ClientTimeout != -1 || c.HeaderTimeout() >= 0 || c.IdleConnection() >= 0 {
+		t.Errorf("got %v, %+v; want no limits", err, c)
 	}
 }
 
@@ -194,17 +191,17 @@ func TestAllFaultsAtOnce(t *testing.T) {
   REPRISE_HIT_TRESHOLD (environment): there is no such setting; did you mean REPRISE_HIT_THRESHOLD?
   REPRISE_MODE=fast (environment): allowed is semantic, exact, shadow or off
   REPRISE_STORE=redis:x (environment): allowed is ` + strings.Join(stores.Forms(), " or ") + `
-  --ttl=soon (flag): allowed is a duration above 0, such as 24h, at most REPRISE_MAX_TTL`
+  --ttl=soon (flag): allowed is a duration above 0, such as 24h, at most 365d`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)
 	}
 }
 
 func TestContradictions(t *testing.T) {
+	tls := redistest.NewCertificates(t).Dir
 	for _, c := range []struct {
 		env, want string
 	}{
-		{"TTL=40d", "REPRISE_TTL=40d (environment) is above REPRISE_MAX_TTL=30d (default)"},
 		{"ADMIN_LISTEN=0.0.0.0:8081", "needs REPRISE_ADMIN_TOKEN"},
 		{"ADMIN_LISTEN=:8081", "needs REPRISE_ADMIN_TOKEN"},
 		{"ADMIN_LISTEN=:8081 ADMIN_TOKEN=long-enough", ""},
@@ -221,13 +218,11 @@ func TestContradictions(t *testing.T) {
 		{"TLS_CERT=config_test.go TLS_KEY=config_test.go", "PEM"},
 		{"HIT_THRESHOLD=0.8 ROUTE_THRESHOLD=0.8", "is not below"},
 		{"HIT_THRESHOLD=0.8 ROUTE_THRESHOLD=0.7", ""},
-		{"STORE=rediss://h REDIS_CERT=config_test.go", "REPRISE_REDIS_CERT and REPRISE_REDIS_KEY go together"},
-		{"STORE=rediss://h REDIS_CERT=config_test.go REDIS_KEY=config_test.go", "PEM"},
-		{"STORE=redis://h REDIS_SERVER_NAME=h", "REPRISE_REDIS_SERVER_NAME=h (environment) is for TLS, and REPRISE_STORE=redis://h (environment) is without it"},
-		{"STORE=rediss://h REDIS_SERVER_NAME=h", ""},
+		{"STORE=redis://h REDIS_TLS=" + tls, "REPRISE_REDIS_TLS=" + tls + " (environment) is for TLS, and REPRISE_STORE=redis://h (environment) is without it"},
+		{"STORE=rediss://h REDIS_TLS=" + tls, ""},
+		{"REDIS_TLS=" + tls, ""}, // idle
 		{"STORE=redis://h REDIS_SENTINEL_PASSWORD=p", "is for sentinels, and REPRISE_STORE=redis://h (environment) has none"},
 		{"STORE=redis-sentinel://h/m REDIS_SENTINEL_PASSWORD=p", ""},
-		{"REDIS_SERVER_NAME=h REDIS_CERT=config_test.go", ""}, // idle
 	} {
 		var env []string
 		for kv := range strings.FieldsSeq(c.env) {
@@ -259,12 +254,12 @@ func TestGates(t *testing.T) {
 }
 
 func TestFlagWinsOverEnvironment(t *testing.T) {
-	c, err := load(t, []string{"REPRISE_MODE=off", "REPRISE_EXPLAIN=false", "REPRISE_POLICY="}, "--mode=exact", "--explain")
+	c, err := load(t, []string{"REPRISE_MODE=off", "REPRISE_LOG_PROMPTS=false", "REPRISE_POLICY="}, "--mode=exact", "--log-prompts")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if c.Mode != "exact" || c.Source("MODE") != "flag" || !c.Explain || c.Source("POLICY") != "default" {
-		t.Errorf("mode %q from %s, explain %v, policy from %s", c.Mode, c.Source("MODE"), c.Explain, c.Source("POLICY"))
+	if c.Mode != "exact" || c.Source("MODE") != "flag" || !c.LogPrompts || c.Source("POLICY") != "default" {
+		t.Errorf("mode %q from %s, prompts %v, policy from %s", c.Mode, c.Source("MODE"), c.LogPrompts, c.Source("POLICY"))
 	}
 }
 
@@ -362,11 +357,13 @@ func TestTable(t *testing.T) {
 		}
 	}
 	for name := range strings.FieldsSeq("LISTEN ADMIN_LISTEN ADMIN_TOKEN TLS_CERT TLS_KEY UPSTREAM UPSTREAM_KEY MODE HIT_THRESHOLD ROUTE_THRESHOLD " +
-		"EDGE_THRESHOLD LOOKBACK POLICY TOPIC_HALF_LIFE DEPENDENCY_WEIGHT CAPACITY_ENTRIES CAPACITY_BYTES TTL MAX_TTL STALE_IF_ERROR " +
-		"EMBEDDER STORE TENANT_FROM REDIS_PASSWORD SECRET NEAR_BYTES SHARED_GRACE SHARED_FLIGHTS") {
+		"EDGE_THRESHOLD POLICY CAPACITY_ENTRIES CAPACITY_BYTES TTL STALE_IF_ERROR EMBEDDER STORE TENANT_FROM REDIS_PASSWORD SECRET") {
 		if !seen[name] {
 			t.Errorf("%s is missing", name)
 		}
+	}
+	if len(seen) > 50 {
+		t.Errorf("%d settings, and an operator reads 50 at most", len(seen))
 	}
 }
 
@@ -378,92 +375,24 @@ func FuzzValues(f *testing.F) {
 	f.Fuzz(func(t *testing.T, v string) {
 		c := &Config{}
 		for _, s := range NewLoader(false).settings(c) {
-			if !slices.Contains([]string{"TLS_CERT", "TLS_KEY", "REDIS_CA", "REDIS_CERT", "REDIS_KEY"}, s.Name) { // they open files
+			if !slices.Contains([]string{"TLS_CERT", "TLS_KEY", "REDIS_TLS"}, s.Name) { // they open files
 				_ = s.parse(v)
 			}
 		}
-		if !(c.Hit >= 0 && c.Hit <= 1) || c.TTL < 0 || c.CapacityBytes < 0 || c.Lookback < 0 || c.Drain < 0 {
+		if !(c.Hit >= 0 && c.Hit <= 1) || c.TTL < 0 || c.CapacityBytes < 0 || c.Drain < 0 {
 			t.Errorf("%q: %+v", v, c)
 		}
 	})
 }
 
-// TestPolicyShortcuts: the settings for parameters are passed to the policies that have them, are reported as without effect
-// for the others, and are checked as the parameters are.
-func TestPolicyShortcuts(t *testing.T) {
-	both := []string{"REPRISE_TOPIC_HALF_LIFE=500", "REPRISE_DEPENDENCY_WEIGHT=2"}
-	for _, c := range []struct {
-		policy string
-		idle   string // parts of the sentences, in order
-		bad    string
-	}{
-		{"rac", "", ""},
-		{"rac-paper", "", ""},
-		{"rac:ghosts=5", "", ""},
-		{"rac+", "HALF_LIFE=500 (environment) has no effect: the policy rac+ has no parameter alpha|WEIGHT=2 (environment)", ""},
-		{"rac:lambda=1", "", "REPRISE_POLICY=rac:lambda=1 (environment) and REPRISE_DEPENDENCY_WEIGHT=2 (environment) both set lambda"},
-	} {
-		cfg, err := load(t, append(both, "REPRISE_POLICY="+c.policy))
-		if c.bad != "" {
-			if err == nil || !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), c.bad) {
-				t.Errorf("%s: %v, want %q", c.policy, err, c.bad)
-			}
-			continue
-		}
-		if err != nil {
-			t.Fatalf("%s: %v", c.policy, err)
-		}
-		if o := cfg.PolicyOptions(); o.Params["alpha"] != "0.002" || o.Params["lambda"] != "2" || o.Capacity != 100_000 {
-			t.Errorf("%s: made with %+v", c.policy, o)
-		}
-		if name, _, _ := strings.Cut(c.policy, ":"); cfg.PolicyName() != name {
-			t.Errorf("%s: called %s", c.policy, cfg.PolicyName())
-		}
-		idle := strings.Join(cfg.Idle(), "|")
-		if (idle == "") != (c.idle == "") {
-			t.Errorf("%s: no effect of %q", c.policy, idle)
-		}
-		for part := range strings.SplitSeq(c.idle, "|") {
-			if !strings.Contains(idle, part) {
-				t.Errorf("%s: no effect of %q, want %q", c.policy, idle, part)
-			}
-		}
-	}
-	_, err := load(t, []string{"REPRISE_POLICY=rac", "REPRISE_TOPIC_HALF_LIFE=1e-9"})
-	const want = "REPRISE_TOPIC_HALF_LIFE=1e-9 (environment) under REPRISE_POLICY=rac (environment): alpha="
-	if !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), "want a number from 0 to 1000000") {
-		t.Errorf("%v, want %q", err, want)
-	}
-	if cfg, err := load(t, nil); err != nil || cfg.Policy != "rac+" || cfg.Idle() != nil {
-		t.Errorf("by default: %+v, %v", cfg, err)
-	}
-}
-
-// TestToolCalls: answers that call tools are kept by default, and the values of earlier versions are read, with a line in the log.
-func TestToolCalls(t *testing.T) {
-	for value, c := range map[string]struct {
-		kept bool
-		line string
-	}{
-		"": {true, ""}, "exact": {true, ""}, "off": {false, ""},
-		"true":  {true, "REPRISE_CACHE_TOOL_CALLS=true (environment) is read as exact: the values of this setting are exact and off"},
-		"false": {false, "REPRISE_CACHE_TOOL_CALLS=false (environment) is read as off: the values of this setting are exact and off"},
-	} {
-		cfg, err := load(t, []string{"REPRISE_CACHE_TOOL_CALLS=" + value})
-		if err != nil || cfg.CacheToolCalls != c.kept || strings.Join(cfg.Idle(), "|") != c.line {
-			t.Errorf("%q: kept %v, %q, %v", value, cfg.CacheToolCalls, cfg.Idle(), err)
-		}
-	}
-}
-
 // TestSharedIsIdle: settings of a shared store are reported where there is none, without their secrets.
 func TestSharedIsIdle(t *testing.T) {
-	env := []string{"REPRISE_REDIS_PASSWORD=sesame", "REPRISE_SHARED_FLIGHTS=true"}
+	env := []string{"REPRISE_REDIS_PASSWORD=sesame", "REPRISE_REDIS_PREFIX=team"}
 	cfg, err := load(t, env)
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := "REPRISE_REDIS_PASSWORD=******** (environment) has no effect: REPRISE_STORE=file:./reprise.db (default) belongs to this process alone|REPRISE_SHARED_FLIGHTS=true (environment) has"
+	want := "REPRISE_REDIS_PASSWORD=******** (environment) has no effect: REPRISE_STORE=file:./reprise.db (default) belongs to this process alone|REPRISE_REDIS_PREFIX=team (environment) has"
 	if idle := strings.Join(cfg.Idle(), "|"); !strings.HasPrefix(idle, want) {
 		t.Error(idle)
 	}

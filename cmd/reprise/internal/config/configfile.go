@@ -12,42 +12,19 @@ import (
 	"reprise/internal/yamlfile"
 )
 
-// layer is one place that settings come from, by the names of the environment.
-type layer struct {
-	values map[string]string
-	source string
-	lines  map[string]int // of a file of which messages name them
-}
-
-// from is the source of a value as it is shown.
-func (l *layer) from(name string) string {
-	if n := l.lines[name]; n > 0 {
-		return fmt.Sprintf("%s:%d", l.source, n)
-	}
-	return l.source
-}
-
-// configFile is the file that REPRISE_CONFIG names: settings, which all others override, and rules.
+// configFile is the file that REPRISE_CONFIG names: settings, which flags and the environment override, and rules.
 type configFile struct {
 	layer
 	rules []Rule
 }
 
-// configFile reads that file, if a flag, the environment or the settings file names one.
-func (l *Loader) configFile(env, settings *layer) (f configFile, problems []string) {
-	if l.demo {
-		return f, nil
-	}
-	path, name, source := l.given["CONFIG"], "--config", fromFlag
-	for _, from := range []*layer{env, settings} {
-		if path == "" {
-			path, name, source = from.values[Prefix+"CONFIG"], Prefix+"CONFIG", from.source
-		}
-	}
+// configFile reads that file, if a flag or the environment names one.
+func (l *Loader) configFile(env *layer) (f configFile, problems []string) {
+	path, name, source := l.flags.values[Prefix+"CONFIG"], "--config", fromFlag
 	if path == "" {
-		if last, _ := l.FileRead(); last != "" { // a settings file that is not whole may name it again
-			_, _ = l.readFile(last)
-		}
+		path, name, source = env.values[Prefix+"CONFIG"], Prefix+"CONFIG", fromEnv
+	}
+	if path == "" || l.demo {
 		return f, nil
 	}
 	f.layer = layer{map[string]string{}, path, map[string]int{}}
@@ -131,7 +108,7 @@ func (f *configFile) add(v yamlfile.Value, r Rule) {
 func (f *configFile) settings(l *Loader, v yamlfile.Value) {
 	rows := map[string]*Setting{} // by the names that may be given; each sets a field of a Config that is dropped
 	for _, s := range l.settings(&Config{}) {
-		if s.Name == "CONFIG" || s.Name == "SETTINGS" {
+		if s.Name == "CONFIG" {
 			continue
 		}
 		rows[strings.ToLower(s.Name)] = &s
@@ -143,7 +120,11 @@ func (f *configFile) settings(l *Loader, v yamlfile.Value) {
 		name := strings.ToLower(key.Key())
 		row, known := rows[name]
 		env := Prefix + strings.ToUpper(name)
+		sentence, gone := instead(env)
 		switch _, twice := f.values[env]; {
+		case gone:
+			key.Bad("it is no setting any more: %s", sentence)
+			continue
 		case !known:
 			known := slices.Sorted(maps.Keys(rows))
 			key.Bad("there is no such setting%s; allowed are the names of the environment without %s", suggest.DidYouMean(strings.TrimPrefix(name, strings.ToLower(Prefix)), known), Prefix)

@@ -58,45 +58,68 @@ func write(t *testing.T, text string) (path string) {
 	return path
 }
 
-// TestOrderOfSources: a flag, the environment, the settings file, the configuration file.
+// TestOrderOfSources: a flag, the environment, the configuration file.
 func TestOrderOfSources(t *testing.T) {
-	file := write(t, "settings:\n  mode: exact\n  TTL: 2h\n  lookback: 7\n  ignore_headers: [X-A, X-B]\n  max_body: 2MiB\n  client_keys_file: "+write(t, "first-key second-key")+"\n")
-	settings := write(t, "REPRISE_MODE=shadow\nREPRISE_TTL=3h\nREPRISE_LOOKBACK=8\nREPRISE_CONFIG="+file+"\n")
+	file := write(t, "settings:\n  mode: exact\n  TTL: 2h\n  ignore_headers: [X-A, X-B]\n  max_entry_bytes: 2MiB\n  client_keys_file: "+write(t, "first-key second-key")+"\n")
 	l := NewLoader(false)
 	fs := flag.NewFlagSet("", flag.ContinueOnError)
 	l.Register(fs)
 	if err := fs.Parse([]string{"--mode", "off"}); err != nil {
 		t.Fatal(err)
 	}
-	c, err := l.Load([]string{"REPRISE_SETTINGS=" + settings, "REPRISE_TTL=4h", "REPRISE_UPSTREAM_KEY=sk-1"})
+	c, err := l.Load([]string{"REPRISE_CONFIG=" + file, "REPRISE_MODE=shadow", "REPRISE_TTL=4h", "REPRISE_UPSTREAM_KEY=sk-1"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, want := range map[string]string{"MODE": "off flag", "TTL": "4h environment", "LOOKBACK": "8 " + settings, "MAX_BODY": "2MiB " + file + ":6", "IGNORE_HEADERS": "X-A,X-B " + file + ":5", "IDLE_TIMEOUT": "2m default"} {
-		if v := effectiveOf(c, name); v.Value+" "+v.Source != want {
+	for name, want := range map[string]string{"MODE": "off flag", "TTL": "4h environment", "MAX_ENTRY_BYTES": "2MiB " + file + ":5", "IGNORE_HEADERS": "X-A,X-B " + file + ":4", "STREAM_KEEPALIVE": "0 default"} {
+		if v := c.value(name); v.Value+" "+v.Source != want {
 			t.Errorf("%s: %+v, want %s", name, v, want)
 		}
 	}
-	if len(c.ClientKeys) != 2 || effectiveOf(c, "CLIENT_KEYS").Value != "********" {
-		t.Errorf("%q, %+v", c.ClientKeys, effectiveOf(c, "CLIENT_KEYS"))
+	if len(c.ClientKeys) != 2 || c.value("CLIENT_KEYS").Value != "********" {
+		t.Errorf("%q, %+v", c.ClientKeys, c.value("CLIENT_KEYS"))
 	}
-	if path, sum := l.FileRead(); path != file || sum != SumOf(file) || sum == SumOf(settings) {
+	if path, sum := l.FileRead(); path != file || sum != SumOf(file) || sum == SumOf("/absent") {
 		t.Error("the digest of the file is another")
-	}
-	if err := errors.Join(os.WriteFile(file, []byte("settings: {mode: exact}\n"), 0o600), os.WriteFile(settings, []byte("REPRISE_CONFIG\n"), 0o600)); err != nil {
-		t.Fatal(err)
-	}
-	if _, err := l.Load([]string{"REPRISE_SETTINGS=" + settings}); err == nil {
-		t.Error("a bad settings file is taken")
-	}
-	if path, sum := l.FileRead(); path != file || sum != SumOf(file) {
-		t.Error("a settings file that is bad makes the other one look as if it had changed since")
 	}
 	if _, err := NewLoader(true).Load([]string{"REPRISE_CONFIG=/absent"}); err != nil {
 		t.Errorf("the demo: %v", err)
 	}
 	if _, err := loadWith("/absent"); err == nil || !strings.Contains(err.Error(), "REPRISE_CONFIG (environment): /absent: no such file") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// TestOverruled: a line of the file that has no effect is named, without its value, and no other line is.
+func TestOverruled(t *testing.T) {
+	secret, other := write(t, "sk-of-the-operator\n"), write(t, "sk-of-nobody\n")
+	for _, c := range []struct {
+		line string
+		env  []string
+		args []string
+		want string // the name, and what sets another value; empty: the line has an effect, or the same value
+	}{
+		{"mode: exact", []string{"REPRISE_MODE=semantic"}, nil, "REPRISE_MODE|environment"},
+		{"mode: exact", nil, []string{"--mode", "semantic"}, "REPRISE_MODE|flag"},
+		{"mode: exact", []string{"REPRISE_MODE=exact"}, nil, ""},
+		{"mode: exact", []string{"REPRISE_MODE="}, nil, ""},
+		{"mode: exact", []string{"REPRISE_TTL=1h"}, nil, ""},
+		{"upstream_key: sk-of-nobody", []string{"REPRISE_UPSTREAM_KEY_FILE=" + secret}, nil, "REPRISE_UPSTREAM_KEY|environment"},
+		{"upstream_key_file: " + other, []string{"REPRISE_UPSTREAM_KEY=sk-of-the-operator"}, nil, "REPRISE_UPSTREAM_KEY|environment"},
+	} {
+		path := write(t, "settings:\n  "+c.line+"\n")
+		cfg, err := load(t, append(c.env, "REPRISE_UPSTREAM=http://h/v1", "REPRISE_CONFIG="+path), c.args...)
+		if err != nil {
+			t.Errorf("%s: %v", c.line, err)
+			continue
+		}
+		want := ""
+		if name, by, ok := strings.Cut(c.want, "|"); ok {
+			want = name + " in " + path + " has no effect: the " + by + " sets another value, and wins"
+		}
+		if got := strings.Join(cfg.Overruled, "|"); got != want || strings.Join(cfg.Idle(), "|") != want {
+			t.Errorf("%s, %q, %q: %q, want %q", c.line, c.env, c.args, got, want)
+		}
 	}
 }
 
@@ -130,7 +153,7 @@ func TestRules(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all := RulesOf(c)
+	all := c.RuleSet()
 	if len(all) != 3 {
 		t.Fatal(all)
 	}
@@ -153,11 +176,11 @@ func TestRules(t *testing.T) {
 	if f, p := b.Ignore.Fields(), b.Ignore.Patterns(); !slices.Equal(f, []string{"trace"}) || !slices.Equal(p, []string{`(?P<id>req_\d+)`, `(?P<time>\d\d:\d\d)`}) {
 		t.Errorf("%q, %q", f, p)
 	}
-	x := InForce(c, "support")
+	x := c.InForce("support")
 	if x.Place == "" || x.Sets[0] != (Value{Name: "mode", Value: "semantic", Source: c.File + ":8", given: "semantic"}) || x.Sets[3].Source != c.File+":11" {
 		t.Errorf("%+v", x)
 	}
-	if x := InForce(c, ""); x.Rule != "" || x.Sets[0].Value != "shadow" || x.Sets[0].Source != c.File+":2" || x.Sets[3] != (Value{Name: "ttl", Value: "3h", Source: "environment", given: "3h"}) {
+	if x := c.InForce(""); x.Rule != "" || x.Sets[0].Value != "shadow" || x.Sets[0].Source != c.File+":2" || x.Sets[3] != (Value{Name: "ttl", Value: "3h", Source: "environment", given: "3h"}) {
 		t.Errorf("%+v", x)
 	}
 	if _, err := c.Gates(embed.Thresholds{Hit: .8, Route: .5, Edge: .4}); err != nil {
@@ -192,14 +215,14 @@ func TestReloadedRules(t *testing.T) {
 	}
 	const some = "rules:\n- name: a\n  match: {model: a}\n  mode: exact\n"
 	before := load("settings: {mode: exact, ttl: 1h}\n" + some)
-	m, changed, restart, err := before.Reloaded(load("settings: {mode: 'off', ttl: 2h, lookback: 3}\n" + some + "  ttl: 3h\n"))
+	m, changed, restart, err := before.Reloaded(load("settings: {mode: 'off', ttl: 2h, policy: lru}\n" + some + "  ttl: 3h\n"))
 	if err != nil || m.Mode != "off" || m.TTL.Hours() != 2 || m.Rules[0].set.TTL.Hours() != 3 {
 		t.Fatalf("%+v, %v", m, err)
 	}
 	if got := strings.Join(changed, " "); got != "REPRISE_CONFIG (rules) REPRISE_CONFIG REPRISE_MODE REPRISE_TTL" {
 		t.Errorf("changed %s", got)
 	}
-	if got := strings.Join(restart, " "); !strings.Contains(got, "REPRISE_LOOKBACK") {
+	if got := strings.Join(restart, " "); !strings.Contains(got, "REPRISE_POLICY") {
 		t.Errorf("restart %s", got)
 	}
 	m, _, restart, err = before.Reloaded(load("settings: {mode: semantic}\n" + some))

@@ -6,15 +6,28 @@ import (
 	"strings"
 )
 
-// Help writes every setting of the command, by group: flag and variable, what it does, what is allowed, default.
+// Help writes the settings of the command that matter, or with --help-all every one, by group: flag and variable, what it does, what
+// is allowed, default.
 func (l *Loader) Help(w io.Writer) {
+	of := map[string]bool{}
+	for _, s := range l.settings(&Config{}) {
+		of[s.Name] = s.First || l.HelpAll
+	}
 	for _, g := range (&Config{}).table() {
 		title := "\n" + g.title + ":\n"
-		for _, s := range l.rows(g) {
-			io.WriteString(w, title)
+		if !l.HelpAll {
 			title = ""
-			s.help(w)
 		}
+		for _, s := range g.rows {
+			if of[s.Name] {
+				io.WriteString(w, title)
+				title = ""
+				s.help(w)
+			}
+		}
+	}
+	if !l.HelpAll {
+		io.WriteString(w, "\n--help-all lists all settings.\n")
 	}
 }
 
@@ -33,8 +46,12 @@ func (s *Setting) help(w io.Writer) {
 }
 
 func (s *Setting) defaultInWords() string {
-	if s.Default == "" || strings.Contains(s.Help, "unset,") {
-		return ""
+	words := ""
+	if s.Default != "" && !strings.Contains(s.Help, "unset,") {
+		words = "; default: " + s.Default
 	}
-	return "; default: " + s.Default
+	if s.Reload {
+		words += "; SIGHUP reads it again"
+	}
+	return words
 }

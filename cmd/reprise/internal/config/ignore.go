@@ -11,7 +11,7 @@ import (
 var ignoreAllowed = canon.OfferedFields() + ", and fields of your own; several between commas"
 
 // Ignored is what of a request is no part of its key; nil: nothing.
-func Ignored(c *Config) *canon.Ignore { return ignoring(c.IgnoreFields, c.IgnorePatterns) }
+func (c *Config) Ignored() *canon.Ignore { return ignoring(c.IgnoreFields, c.IgnorePatterns) }
 
 // ignoring is for fields and patterns that were checked, each by itself.
 func ignoring(fields, patterns []string) *canon.Ignore {

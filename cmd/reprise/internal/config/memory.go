@@ -9,6 +9,9 @@ import (
 // leastMemory is the smallest memory limit that can be set; the process alone takes half of it.
 const leastMemory = 64 << 20
 
+// nearBytes is the memory for answers that Redis has too, or a quarter of the memory limit where that is less.
+const nearBytes = 64 << 20
+
 // memoryLimit reads a size, or off.
 func memoryLimit(to *int64) func(string) error {
 	parse := size(to, leastMemory)
@@ -23,18 +26,17 @@ func memoryLimit(to *int64) func(string) error {
 
 // FitMemory sets the memory limit, where it is not set, to what the process may take, and lowers the default of the capacity to
 // what fits. from is where that limit comes from, and 0 is none. A capacity that is set and does not fit is an error that wraps
-// ErrBad; that of a shared store may be larger, because its answers are elsewhere. There the near-cache has to fit.
+// ErrBad; that of a shared store may be larger, because its answers are elsewhere.
 func (c *Config) FitMemory(available int64, from string) error {
 	if c.Source("MEMORY_LIMIT") == fromDefault && available > 0 {
 		c.MemoryLimit = available
 		c.show("MEMORY_LIMIT", inMiB(available), from)
 	}
 	most, half := proxy.MostEntries(c.MemoryLimit), "half of REPRISE_MEMORY_LIMIT"
+	c.Shared.NearBytes = nearBytes
 	if c.MemoryLimit > 0 && c.Store.Shared() != "" {
-		if err := fitNear(c, most/2); err != nil {
-			return err
-		}
-		most, half = most-c.Shared.NearBytes, half+" less REPRISE_NEAR_BYTES"
+		c.Shared.NearBytes = min(nearBytes, most/2)
+		most, half = most-c.Shared.NearBytes, half+" less what is kept of the answers in Redis"
 	}
 	switch {
 	case c.MemoryLimit == 0 || c.CapacityBytes <= most:
@@ -47,29 +49,6 @@ func (c *Config) FitMemory(available int64, from string) error {
 			"(off takes the limit away)", c.shown("CAPACITY_BYTES"), c.shown("MEMORY_LIMIT"), inMiB(most))
 	}
 	return nil
-}
-
-// fitNear does for the near-cache what FitMemory does for the capacity.
-func fitNear(c *Config, most int64) error {
-	switch {
-	case c.Shared.NearBytes <= most:
-	case c.Source("NEAR_BYTES") == fromDefault:
-		c.Shared.NearBytes = most
-		c.show("NEAR_BYTES", inMiB(most), "a quarter of REPRISE_MEMORY_LIMIT")
-	default:
-		return Bad("%s does not fit %s: at most a quarter of the limit is allowed, %s; lower the first, or raise the second (off takes the limit away)",
-			c.shown("NEAR_BYTES"), c.shown("MEMORY_LIMIT"), inMiB(most))
-	}
-	return nil
-}
-
-// show changes what Effective shows of a setting.
-func (c *Config) show(name, value, source string) {
-	for i, v := range c.effective {
-		if v.Name == Prefix+name {
-			c.effective[i].Value, c.effective[i].Source = value, source
-		}
-	}
 }
 
 func inMiB(bytes int64) string { return fmt.Sprintf("%dMiB", bytes>>20) }

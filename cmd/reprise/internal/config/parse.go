@@ -3,7 +3,6 @@ package config
 import (
 	"errors"
 	"log/slog"
-	"math"
 	"net"
 	"net/url"
 	"os"
@@ -83,14 +82,26 @@ func choice(to *string, names []string) func(string) error {
 	}
 }
 
-// embedderChoice takes builtin, openai, or model2vec:DIR.
-func embedderChoice(name, dir *string) func(string) error {
+// openAI is the base URL of the embedder openai where it is given none.
+const openAI = "https://api.openai.com/v1"
+
+// embedderChoice takes builtin, openai, openai:URL, or model2vec:DIR.
+func embedderChoice(name, dir, base *string) func(string) error {
 	return func(v string) error {
-		if path, ok := strings.CutPrefix(v, "model2vec:"); ok && path != "" {
-			*name, *dir = "model2vec", path
-			return nil
+		kind, where, given := strings.Cut(v, ":")
+		switch {
+		case kind == "model2vec" && where != "":
+			*name, *dir = kind, where
+		case kind == "openai" && given:
+			*name, *base = kind, where
+			_, err := parseBase(where)
+			return err
+		case v == "builtin" || v == "openai":
+			*name, *base = v, openAI
+		default:
+			return errNotAllowed
 		}
-		return choice(name, []string{"builtin", "openai"})(v)
+		return nil
 	}
 }
 
@@ -105,13 +116,13 @@ func boolean(to *bool) func(string) error {
 	}
 }
 
-// toolCalls takes exact or off, and what the setting took before: true or false.
-func toolCalls(c *Config) func(string) error {
+// toolCalls takes exact or off.
+func toolCalls(to *bool) func(string) error {
 	return func(v string) error {
-		if c.oldToolCalls = v != "exact" && v != "off"; c.oldToolCalls {
-			return boolean(&c.CacheToolCalls)(v)
+		if v != "exact" && v != "off" {
+			return errNotAllowed
 		}
-		c.CacheToolCalls = v == "exact"
+		*to = v == "exact"
 		return nil
 	}
 }
@@ -165,21 +176,6 @@ func number(to *float64, ok func(float64) bool) func(string) error {
 	}
 }
 
-// accessLog is on, off, or a share; off is stored as -1.
-func accessLog(to *float64) func(string) error {
-	return func(v string) error {
-		switch v {
-		case "on":
-			*to = 1
-		case "off":
-			*to = -1
-		default:
-			return fraction(to)(v)
-		}
-		return nil
-	}
-}
-
 // priceTable reads a file of prices.
 func priceTable(to **prices.Table) func(string) error {
 	return func(v string) (err error) {
@@ -192,16 +188,6 @@ func priceTable(to **prices.Table) func(string) error {
 
 func fraction(to *float64) func(string) error {
 	return number(to, func(f float64) bool { return f > 0 && f <= 1 })
-}
-
-func positive(to *float64) func(string) error {
-	return number(to, func(f float64) bool { return f > 0 && f <= math.MaxFloat32 })
-}
-
-// weight is -1 when unset, because zero is a weight.
-func weight(to *float64) func(string) error {
-	*to = -1
-	return number(to, func(f float64) bool { return f >= 0 && f <= 1000 })
 }
 
 // zero is the meaning of 0 as a duration.
@@ -254,21 +240,6 @@ func size(to *int64, least int64) func(string) error {
 		n, ok := parseSize(v)
 		if !ok || n < least {
 			return errNotAllowed
-		}
-		*to = n
-		return nil
-	}
-}
-
-// rate is a size per second; 0 means no limit, as -1 to other packages.
-func rate(to *int64, most int64) func(string) error {
-	return func(v string) error {
-		n, ok := parseSize(v)
-		if !ok || n > most {
-			return errNotAllowed
-		}
-		if n == 0 {
-			n = -1
 		}
 		*to = n
 		return nil
@@ -362,14 +333,6 @@ func withoutPassword(v string) string {
 		user = "" // it may be a password
 	}
 	return scheme + "://" + user + ":xxxxx" + shown[at:]
-}
-
-func baseURL(to *string) func(string) error {
-	return func(v string) error {
-		_, err := parseBase(v)
-		*to = v
-		return err
-	}
 }
 
 func storePlace(to *stores.Place) func(string) error {

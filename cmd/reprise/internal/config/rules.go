@@ -26,7 +26,7 @@ type Rule struct {
 	set   *Config          // in which the fields given are parsed
 }
 
-// ruleField is one thing that a rule sets: the setting of which it has the form, and how it gets into force.
+// ruleField is one thing that a rule sets: the setting of which it has the form, "" for none, and how it gets into force.
 type ruleField struct {
 	name, setting string
 	allowed       string // ""; that of the setting
@@ -39,13 +39,16 @@ var ruleFields = []ruleField{
 	{"threshold", "HIT_THRESHOLD", "a cosine at or above REPRISE_HIT_THRESHOLD, at most 1", func(to *rules.Rule, from *Config) { to.Threshold = from.Hit }},
 	{"max_error_rate", "MAX_ERROR_RATE", "", func(to *rules.Rule, from *Config) { to.MaxErrorRate = from.MaxErrorRate }},
 	{"ttl", "TTL", "", func(to *rules.Rule, from *Config) { to.TTL = from.TTL }},
-	{"tool_calls", "CACHE_TOOL_CALLS", "", func(to *rules.Rule, from *Config) { to.ToolCalls = from.CacheToolCalls }},
+	{"tool_calls", "", "exact or off", func(to *rules.Rule, from *Config) { to.ToolCalls = from.ToolCalls }},
 	{"ignore_fields", "IGNORE_FIELDS", "", func(to *rules.Rule, from *Config) { to.Ignore = ignoring(from.IgnoreFields, to.Ignore.Patterns()) }},
 	{"ignore_pattern", "IGNORE_PATTERN", "", func(to *rules.Rule, from *Config) { to.Ignore = ignoring(to.Ignore.Fields(), from.IgnorePatterns) }},
 }
 
 // row is the setting of a field, which parses into c.
 func (f *ruleField) row(c *Config) *Setting {
+	if f.setting == "" {
+		return &Setting{Allowed: f.allowed, parse: toolCalls(&c.ToolCalls)}
+	}
 	for _, g := range c.table() {
 		for i := range g.rows {
 			if row := &g.rows[i]; row.Name == f.setting {
@@ -183,8 +186,8 @@ func sameRules(a, b []Rule) bool {
 	return slices.EqualFunc(a, b, func(a, b Rule) bool { return a.describe() == b.describe() })
 }
 
-// RulesOf are the rules with all their fields: what one leaves out is that of the settings.
-func RulesOf(c *Config) (all []*rules.Rule) {
+// RuleSet returns the rules with all their fields: what one leaves out is that of the settings.
+func (c *Config) RuleSet() (all []*rules.Rule) {
 	for i := range c.Rules {
 		r := &c.Rules[i]
 		to := &rules.Rule{Name: r.Name, Match: r.Match}
@@ -208,7 +211,7 @@ type RuleInForce struct {
 }
 
 // InForce describes the rule of a name; "": the settings for all other requests.
-func InForce(c *Config, name string) (x RuleInForce) {
+func (c *Config) InForce(name string) (x RuleInForce) {
 	i := slices.IndexFunc(c.Rules, func(r Rule) bool { return r.Name == name })
 	if i >= 0 {
 		x.Rule, x.Place = name, fmt.Sprintf("%s:%d", c.Rules[i].file, c.Rules[i].line)
@@ -220,7 +223,9 @@ func InForce(c *Config, name string) (x RuleInForce) {
 			v, given = c.Rules[i].given[f.name]
 		}
 		if !given {
-			v = effectiveOf(c, f.setting)
+			if v = c.value(f.setting); f.setting == "" {
+				v = Value{Value: "exact", Source: fromDefault}
+			}
 			v.Name = f.name
 		}
 		x.Sets = append(x.Sets, v)
@@ -229,12 +234,9 @@ func InForce(c *Config, name string) (x RuleInForce) {
 }
 
 // ruleProblems are rules that contradict settings.
-func ruleProblems(c *Config, bad func(format string, args ...any)) {
+func (c *Config) ruleProblems(bad func(format string, args ...any)) {
 	for i := range c.Rules {
 		r := &c.Rules[i]
-		if r.set.TTL > c.MaxTTL {
-			bad("%s is above %s: raise the second or lower the first", r.at("ttl"), c.shown("MAX_TTL"))
-		}
 		if strings.HasPrefix(c.TenantFrom, "header:") {
 			continue
 		}
@@ -247,7 +249,7 @@ func ruleProblems(c *Config, bad func(format string, args ...any)) {
 }
 
 // gateProblems are rules whose threshold is below the one for all: the index finds nothing there.
-func gateProblems(c *Config, g embed.Thresholds) (problems []string) {
+func (c *Config) gateProblems(g embed.Thresholds) (problems []string) {
 	for i := range c.Rules {
 		if r := &c.Rules[i]; r.set.Hit > 0 && r.set.Hit < g.Hit {
 			problems = append(problems, fmt.Sprintf("%s is below %s, the least that is looked for: allowed is %v or more, at most 1; or lower the second", r.at("threshold"), c.shown("HIT_THRESHOLD"), g.Hit))
@@ -257,6 +259,6 @@ func gateProblems(c *Config, g embed.Thresholds) (problems []string) {
 }
 
 // Compares reports whether prompts are compared by meaning under any rule.
-func Compares(c *Config) bool {
+func (c *Config) Compares() bool {
 	return proxy.Mode(c.Mode).Compares() || slices.ContainsFunc(c.Rules, func(r Rule) bool { return proxy.Mode(r.set.Mode).Compares() })
 }

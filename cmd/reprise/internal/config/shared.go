@@ -2,23 +2,22 @@ package config
 
 import (
 	"crypto/x509"
+	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strings"
 	"time"
 )
 
 // Shared is what concerns a store that several processes share. Without such a store it has no effect.
 type Shared struct {
-	Username, Password string // beside those in the URL
-	SentinelPassword   string
-	CA, Cert, Key      string // files; empty: the system's authorities, no certificate of our own
-	ServerName         string // empty: the host's
-	Prefix             string // of every key
-	Timeout            time.Duration
-	Secret             string // empty: the first process draws one
-	NearBytes          int64
-	Grace              time.Duration
-	Flights            bool
+	Password         string // beside that in the URL
+	SentinelPassword string
+	CA, Cert, Key    string // files; empty: the system's authorities, no certificate of our own
+	Prefix           string // of every key
+	Secret           string // empty: the first process draws one
+	NearBytes        int64  // memory for answers that the store has too
 }
 
 // leastSecret is the least length of a secret with which tenants are digested.
@@ -26,19 +25,11 @@ const leastSecret = 16
 
 func (c *Shared) settings() []Setting {
 	return []Setting{
-		{Name: "REDIS_USERNAME", Serve: true, Allowed: "a name without white space", Help: "ACL user of the Redis server, where REPRISE_STORE has none", parse: secret(&c.Username, 1)},
 		{Name: "REDIS_PASSWORD", Serve: true, Secret: true, Allowed: "a password without white space", Help: "its password, where REPRISE_STORE has none", parse: secret(&c.Password, 1)},
 		{Name: "REDIS_SENTINEL_PASSWORD", Serve: true, Secret: true, Allowed: "a password without white space", Help: "password of the sentinels", parse: secret(&c.SentinelPassword, 1)},
-		{Name: "REDIS_CA", Serve: true, Allowed: "a readable PEM file of certificates", Help: "authorities that vouch for the Redis server; unset, the system's", parse: authorities(&c.CA)},
-		{Name: "REDIS_CERT", Serve: true, Allowed: "a readable PEM file, together with REPRISE_REDIS_KEY", Help: "certificate chain that the Redis server asks for", parse: file(&c.Cert)},
-		{Name: "REDIS_KEY", Serve: true, Allowed: "a readable PEM file, together with REPRISE_REDIS_CERT", Help: "private key of that certificate", parse: file(&c.Key)},
-		{Name: "REDIS_SERVER_NAME", Serve: true, Allowed: "a host's name", Help: "name in the certificate of the Redis server; unset, the host in REPRISE_STORE", parse: secret(&c.ServerName, 1)},
+		{Name: "REDIS_TLS", Serve: true, Allowed: "a folder with ca.crt, or with tls.crt and tls.key, or with all three, in PEM form", Help: "authorities that vouch for the Redis server, unset the system's, and the certificate that it asks for with its key, as a Secret of Kubernetes has them", parse: c.readTLS},
 		{Name: "REDIS_PREFIX", Serve: true, Default: "reprise", Allowed: "1 to 64 letters, digits and -_.:", Help: "beginning of every key, so that several caches can use one Redis server; proxies with one prefix share one cache", parse: prefix(&c.Prefix)},
-		{Name: "REDIS_TIMEOUT", Serve: true, Default: "20ms", Allowed: "a duration from 1ms to 1s", Help: "time for one answer to come from Redis, after which the request is a miss", parse: within(&c.Timeout, time.Millisecond, time.Second)},
 		{Name: "SECRET", Serve: true, Secret: true, Allowed: "16 characters or more", Help: "key with which tenants are digested and named to upstreams, equal in all proxies of one cache or in front of the same upstreams; unset, the first one draws it and keeps it in the store", parse: secret(&c.Secret, leastSecret)},
-		{Name: "NEAR_BYTES", Serve: true, Default: "64MiB", Allowed: "a size of 1MiB or more, at most a quarter of REPRISE_MEMORY_LIMIT, to which the default is lowered", Help: "memory for answers that Redis has too", parse: size(&c.NearBytes, 1<<20)},
-		{Name: "SHARED_GRACE", Serve: true, Default: "1s", Allowed: "a duration from 500ms to 1m", Help: "silence of Redis after which stored answers of other proxies are not served, because a purge could have been missed; equal in all proxies of one cache", parse: within(&c.Grace, 500*time.Millisecond, time.Minute)},
-		{Name: "SHARED_FLIGHTS", Serve: true, Default: "false", Toggle: true, Allowed: "true or false", Help: "equal requests at several proxies wait for one upstream call", parse: boolean(&c.Flights)},
 	}
 }
 
@@ -67,39 +58,47 @@ func within(to *time.Duration, least, most time.Duration) func(string) error {
 	}
 }
 
-// authorities is a file with at least one certificate.
-func authorities(to *string) func(string) error {
-	return func(v string) error {
-		pem, err := os.ReadFile(v)
+// readTLS finds the files in a folder, and checks them.
+func (c *Shared) readTLS(dir string) error {
+	in := func(name string) string {
+		path := filepath.Join(dir, name)
+		if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+			return ""
+		}
+		return path
+	}
+	c.CA, c.Cert, c.Key = in("ca.crt"), in("tls.crt"), in("tls.key")
+	if c.CA == "" && c.Cert == "" && c.Key == "" {
+		return errUse("it has none of these files")
+	}
+	if c.CA != "" {
+		pem, err := os.ReadFile(c.CA)
 		if err != nil {
 			return errUse(err.Error())
 		}
 		if !x509.NewCertPool().AppendCertsFromPEM(pem) {
-			return errUse("the file has no certificate")
+			return errUse(c.CA + " has no certificate")
 		}
-		*to = v
-		return nil
 	}
+	if (c.Cert == "") != (c.Key == "") {
+		return errUse("it has only one of tls.crt and tls.key")
+	}
+	if err := checkPair(c.Cert, c.Key); err != nil {
+		return errUse(err.Error())
+	}
+	return nil
 }
 
 // onlyShared are the settings without effect where no store is shared.
-var onlyShared = []string{"REDIS_USERNAME", "REDIS_PASSWORD", "REDIS_SENTINEL_PASSWORD", "REDIS_CA", "REDIS_CERT", "REDIS_KEY", "REDIS_SERVER_NAME", "REDIS_PREFIX",
-	"REDIS_TIMEOUT", "NEAR_BYTES", "SHARED_GRACE", "SHARED_FLIGHTS"}
+var onlyShared = []string{"REDIS_PASSWORD", "REDIS_SENTINEL_PASSWORD", "REDIS_TLS", "REDIS_PREFIX"}
 
 // sharedProblems finds settings of a shared store that contradict each other. Without such a store they are idle.
-func sharedProblems(c *Config, bad func(format string, args ...any)) {
+func (c *Config) sharedProblems(bad func(format string, args ...any)) {
 	if c.Store.Shared() == "" {
 		return
 	}
-	if (c.Shared.Cert == "") != (c.Shared.Key == "") {
-		bad("REPRISE_REDIS_CERT and REPRISE_REDIS_KEY go together: only one of them is set")
-	} else if err := checkPair(c.Shared.Cert, c.Shared.Key); err != nil {
-		bad("%s and %s: %v", c.shown("REDIS_CERT"), c.shown("REDIS_KEY"), err)
-	}
-	for _, name := range []string{"REDIS_CA", "REDIS_CERT", "REDIS_SERVER_NAME"} {
-		if !c.Store.Secure() && isSet(c, name) {
-			bad("%s is for TLS, and %s is without it: begin the second with rediss, or leave out the first", c.shown(name), c.shown("STORE"))
-		}
+	if !c.Store.Secure() && c.isSet("REDIS_TLS") {
+		bad("%s is for TLS, and %s is without it: begin the second with rediss, or leave out the first", c.shown("REDIS_TLS"), c.shown("STORE"))
 	}
 	if c.Shared.SentinelPassword != "" && !c.Store.Watched() {
 		bad("%s is for sentinels, and %s has none: leave out the first, or name the sentinels", c.shown("REDIS_SENTINEL_PASSWORD"), c.shown("STORE"))
@@ -107,20 +106,14 @@ func sharedProblems(c *Config, bad func(format string, args ...any)) {
 }
 
 // idleShared returns a sentence for each setting of a shared store where there is none.
-func idleShared(c *Config) (sentences []string) {
+func (c *Config) idleShared() (sentences []string) {
 	if c.Store.Shared() != "" {
 		return nil
 	}
 	for _, name := range onlyShared {
-		if isSet(c, name) {
+		if c.isSet(name) {
 			sentences = append(sentences, c.shown(name)+" has no effect: "+c.shown("STORE")+" belongs to this process alone")
 		}
 	}
 	return sentences
-}
-
-// isSet reports whether a setting of this command has another value than its default.
-func isSet(c *Config, name string) bool {
-	source := c.Source(name)
-	return source != fromDefault && source != ""
 }

@@ -3,6 +3,7 @@ package config
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"reprise/cmd/reprise/internal/stores"
 	"reprise/proxy"
@@ -14,7 +15,9 @@ type Setting struct {
 	Name    string // without prefix, e.g. "LISTEN": REPRISE_LISTEN in the environment, --listen as a flag
 	Default string // empty: unset
 	Allowed string // completes "allowed is …"
-	Help    string // completes "sets …" in one line
+	Help    string // one line
+	First   bool   // one of those that matter, which the short help lists
+	Reload  bool   // can change while the program runs
 	Secret  bool   // masked wherever it is shown, and can be read from a file named by …_FILE
 	Toggle  bool   // the flag alone means true
 	Serve   bool   // used by serve only; the demo has its own value
@@ -31,7 +34,9 @@ const Prefix = "REPRISE_"
 func (s *Setting) Env() string { return Prefix + s.Name }
 
 // Flag is the name of the flag, without dashes.
-func (s *Setting) Flag() string { return strings.ReplaceAll(strings.ToLower(s.Name), "_", "-") }
+func (s *Setting) Flag() string { return flagOf(s.Name) }
+
+func flagOf(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
 // group is a heading of the help and the rows under it.
 type group struct {
@@ -57,92 +62,71 @@ func (c *Config) table() []group {
 
 func (c *Config) listeners() []Setting {
 	return []Setting{
-		{Name: "LISTEN", Default: "127.0.0.1:8080", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of the API", parse: address(&c.Listen)},
-		{Name: "ADMIN_LISTEN", Default: "127.0.0.1:8081", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of health, metrics and the admin API; beyond loopback it needs an admin token", parse: address(&c.AdminListen)},
-		{Name: "ADMIN_TOKEN", Secret: true, Allowed: "8 characters or more", Help: "bearer token that the admin API and explain require", parse: secret(&c.AdminToken, 8)},
-		{Name: "TRUSTED_HOSTS", Serve: true, Between: ",", Allowed: "HOST or HOST:PORT, several between commas", Help: "names beside localhost and IP addresses to which listeners on loopback answer, and whose web pages may call the API", parse: hosts(&c.TrustedHosts)},
+		{Name: "LISTEN", First: true, Default: "127.0.0.1:8080", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of the API", parse: address(&c.Listen)},
+		{Name: "ADMIN_LISTEN", First: true, Default: "127.0.0.1:8081", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of health, metrics and the admin API; beyond loopback it needs an admin token", parse: address(&c.AdminListen)},
+		{Name: "ADMIN_TOKEN", Reload: true, Secret: true, Allowed: "8 characters or more", Help: "bearer token that the admin API and explain require", parse: secret(&c.AdminToken, 8)},
+		{Name: "TRUSTED_HOSTS", Reload: true, Serve: true, Between: ",", Allowed: "HOST or HOST:PORT, several between commas", Help: "names beside localhost and IP addresses to which listeners on loopback answer, and whose web pages may call the API", parse: hosts(&c.TrustedHosts)},
 		{Name: "TLS_CERT", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_KEY", Help: "certificate chain of the API", parse: file(&c.TLSCert)},
 		{Name: "TLS_KEY", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_CERT", Help: "private key of that certificate", parse: file(&c.TLSKey)},
-		{Name: "SETTINGS", Serve: true, Allowed: "the path of a file with lines REPRISE_NAME=VALUE", Help: "file of settings, which flags and the environment override; SIGHUP reads it again", parse: text(&c.Settings)},
-		{Name: "CONFIG", Serve: true, Allowed: "the path of a YAML file with settings and rules", Help: "file of settings, which all others override, and of rules for some models, paths, tenants and namespaces; read again when it changes", parse: text(&c.File)},
+		{Name: "CONFIG", Reload: true, Serve: true, Allowed: "the path of a YAML file with settings and rules", Help: "file of settings, which flags and the environment override, and of rules for some models, paths, tenants and namespaces; read again when it changes", parse: text(&c.File)},
 	}
 }
 
 func (c *Config) upstream() []Setting {
 	return []Setting{
-		{Name: "UPSTREAM", Serve: true, Default: "https://api.openai.com/v1", Allowed: upstreamAllowed, Help: "the API behind the proxy, or several: engines that serve the same models, and fallbacks for when these are down", mask: withoutCredentials, parse: upstreams(&c.Upstreams)},
-		{Name: "UPSTREAM_KEY", Serve: true, Secret: true, Allowed: "a credential", Help: "credential for each upstream without key-env or key-file; unset, each client's own is passed on", parse: secret(&c.UpstreamKey, 1)},
-		{Name: "API_PATHS", Serve: true, Between: ",", Allowed: "PATH or METHOD PATH, several between commas, such as GET /v1/files/*/content or /v1/batches/**", Help: "paths that are forwarded under REPRISE_UPSTREAM_KEY beside those of inference and the list of models; * is one segment, ** at the end all below", parse: apiPaths(&c.APIPaths)},
-		{Name: "FORWARD_HEADERS", Serve: true, Between: ",", Allowed: "names of headers that hold no credential, separated by commas", Help: "request headers that are forwarded under REPRISE_UPSTREAM_KEY beside those with a known meaning, such as one by which a router in front of the engines chooses", parse: headerNames(&c.ForwardHeaders)},
+		{Name: "UPSTREAM", First: true, Serve: true, Default: "https://api.openai.com/v1", Allowed: upstreamAllowed, Help: "the API behind the proxy, or several: engines that serve the same models, and fallbacks for when these are down", mask: withoutCredentials, parse: upstreams(&c.Upstreams)},
+		{Name: "UPSTREAM_KEY", Reload: true, First: true, Serve: true, Secret: true, Allowed: "a credential", Help: "credential for each upstream without key-env or key-file; unset, each client's own is passed on", parse: secret(&c.UpstreamKey, 1)},
+		{Name: "API_PATHS", Reload: true, Serve: true, Between: ",", Allowed: "PATH or METHOD PATH, several between commas, such as GET /v1/files/*/content or /v1/batches/**", Help: "paths that are forwarded under REPRISE_UPSTREAM_KEY beside those of inference and the list of models; * is one segment, ** at the end all below", parse: apiPaths(&c.APIPaths)},
 	}
 }
 
 func (c *Config) matching() []Setting {
 	return []Setting{
-		{Name: "MODE", Default: string(proxy.ModeSemantic), Allowed: oneOf(proxy.Modes()), Help: "how much of the cache is in force; shadow measures semantic hits and serves exact ones", parse: choice(&c.Mode, proxy.Modes())},
+		{Name: "MODE", Reload: true, First: true, Default: string(proxy.ModeSemantic), Allowed: oneOf(proxy.Modes()), Help: "how much of the cache is in force; shadow measures semantic hits and serves exact ones", parse: choice(&c.Mode, proxy.Modes())},
 		{Name: "HIT_THRESHOLD", Allowed: "a cosine above 0, at most 1, above REPRISE_ROUTE_THRESHOLD", Help: "least similarity at which a stored answer is served; unset, the embedder's own", parse: fraction(&c.Hit)},
 		{Name: "ROUTE_THRESHOLD", Allowed: "a cosine above 0, below REPRISE_HIT_THRESHOLD", Help: "least similarity to a topic's anchor; unset, the embedder's own", parse: fraction(&c.Route)},
 		{Name: "EDGE_THRESHOLD", Allowed: "a cosine above 0, at most 1", Help: "least similarity at which one prompt is taken to depend on another; unset, the embedder's own", parse: fraction(&c.Edge)},
-		{Name: "MAX_ERROR_RATE", Default: "0.01", Allowed: "a number from 0 to 0.2", Help: "largest expected share of wrong answers among those found by meaning; 0 serves only prompts with equal normal forms", parse: number(&c.MaxErrorRate, func(f float64) bool { return f >= 0 && f <= 0.2 })},
-		{Name: "JUDGE_MODEL", Serve: true, Allowed: "a model's name", Help: "model of the upstream that compares two answers where their texts do not decide, under the operator's credential; unset, none does", parse: text(&c.JudgeModel)},
-		{Name: "JUDGE_BUDGET", Serve: true, Default: "60", Allowed: "a whole number from 1 to 100000", Help: "calls of that model within an hour", parse: whole(&c.JudgeBudget, 1, 100_000)},
-		{Name: "LOOKBACK", Default: "64", Allowed: "a whole number from 1 to 10000", Help: "earlier prompts among which a dependency is searched for", parse: whole(&c.Lookback, 1, 10000)},
-		{Name: "INDEX", Default: "auto", Allowed: oneOf(indexes), Help: "index of the topics' anchors: scan, HNSW graph, or the better one as measured", parse: choice(&c.Index, indexes)},
+		{Name: "MAX_ERROR_RATE", Reload: true, Default: "0.01", Allowed: "a number from 0 to 0.2", Help: "largest expected share of wrong answers among those found by meaning; 0 serves only prompts with equal normal forms", parse: number(&c.MaxErrorRate, func(f float64) bool { return f >= 0 && f <= 0.2 })},
+		{Name: "JUDGE_MODEL", Reload: true, Serve: true, Allowed: "a model's name", Help: "model of the upstream that compares two answers where their texts do not decide, under the operator's credential; unset, none does", parse: text(&c.JudgeModel)},
 	}
 }
 
-var indexes = []string{"auto", "flat", "graph"}
-
 func (c *Config) keeping() []Setting {
 	return []Setting{
-		{Name: "STORE", Default: "file:./reprise.db", Allowed: strings.Join(stores.Forms(), " or "), Help: "where answers are kept", parse: storePlace(&c.Store)},
-		{Name: "MAX_UNWRITTEN", Default: "60s", Allowed: "a duration such as 60s, or 0 for no limit", Help: "how long the file may lack a change, as on a full disk, before new answers are not kept any more; stored ones are served all the same", parse: duration(&c.MaxUnwritten, offAtZero)},
+		{Name: "STORE", First: true, Default: "file:./reprise.db", Allowed: strings.Join(stores.Forms(), " or "), Help: "where answers are kept", parse: storePlace(&c.Store)},
 		{Name: "POLICY", Default: "rac+", Allowed: policyAllowed, Help: "eviction policy", parse: policySpec(&c.Policy)},
-		{Name: "OBJECTIVE", Allowed: oneOf(objectives), Help: "what eviction maximises, of the policies with a parameter value (rac+, haz, rac, gdsf): hits or the tokens that they save; with /byte large answers must save more, which is better where REPRISE_CAPACITY_BYTES is reached first; unset, the policy's own", parse: choice(&c.Objective, objectives)},
-		{Name: "TOPIC_HALF_LIFE", Allowed: "a number of requests above 0", Help: "requests after which a topic's prevalence has halved, of the policies with a parameter alpha (rac; not rac+, which learns); unset, the policy's own", parse: positive(&c.TopicHalfLife)},
-		{Name: "DEPENDENCY_WEIGHT", Allowed: "a number from 0 to 1000", Help: "weight of the requests that depend on an entry against those it had itself, of the policies with a parameter lambda (rac; not rac+); unset, the policy's own", parse: weight(&c.DependencyWeight)},
 		{Name: "CAPACITY_ENTRIES", Default: "100000", Allowed: "a whole number from 1 to 100000000", Help: "entries kept; whichever capacity is reached first evicts", parse: whole(&c.CapacityEntries, 1, 100_000_000)},
-		{Name: "CAPACITY_BYTES", Default: "1GiB", Allowed: "a size of 1MiB or more, such as 512MiB or 4GiB", Help: "memory for answers, prompts, vectors and bookkeeping; at most half of REPRISE_MEMORY_LIMIT, to which the default is lowered", parse: size(&c.CapacityBytes, 1<<20)},
-		{Name: "TTL", Default: "24h", Allowed: "a duration above 0, such as 24h, at most REPRISE_MAX_TTL", Help: "life of an answer, counted from its write", parse: duration(&c.TTL, above)},
-		{Name: "MAX_TTL", Default: "30d", Allowed: "a duration above 0, such as 30d", Help: "largest value that REPRISE_TTL may have", parse: duration(&c.MaxTTL, above)},
+		{Name: "CAPACITY_BYTES", First: true, Default: "1GiB", Allowed: "a size of 1MiB or more, such as 512MiB or 4GiB", Help: "memory for answers, prompts, vectors and bookkeeping; at most half of REPRISE_MEMORY_LIMIT, to which the default is lowered", parse: size(&c.CapacityBytes, 1<<20)},
+		{Name: "TTL", Reload: true, First: true, Default: "24h", Allowed: "a duration above 0, such as 24h, at most 365d", Help: "life of an answer, counted from its write", parse: within(&c.TTL, 1, MaxTTL)},
 		{Name: "STALE_IF_ERROR", Default: "0", Allowed: "a duration such as 10m, or 0 for never", Help: "how long an expired answer may be served when the upstream fails", parse: duration(&c.StaleIfError, fromZero)},
 		{Name: "MAX_ENTRY_BYTES", Default: "1MiB", Allowed: "a size of 1KiB or more", Help: "largest answer kept", parse: size(&c.MaxEntryBytes, 1<<10)},
-		{Name: "CACHE_TOOL_CALLS", Default: "exact", Allowed: "exact or off", Help: "exact keeps answers that call tools of the client, for equal requests only; those of tools that the upstream runs are never kept", parse: toolCalls(c)},
 	}
 }
 
 func (c *Config) embedder() []Setting {
 	return []Setting{
-		{Name: "EMBEDDER", Default: "builtin", Allowed: oneOf(embedders) + " with the folder of a Model2Vec model", Help: "builtin needs nothing; openai calls any server of /v1/embeddings; model2vec reads a static model such as potion", parse: embedderChoice(&c.Embedder, &c.EmbedderDir)},
-		{Name: "EMBEDDER_URL", Default: "https://api.openai.com/v1", Allowed: "a base URL", Help: "embedding server", parse: baseURL(&c.EmbedderURL)},
+		{Name: "EMBEDDER", First: true, Default: "builtin", Allowed: "builtin, openai, openai:URL with the base URL of an embedding server, or model2vec:DIR with the folder of a Model2Vec model", Help: "builtin needs nothing; openai calls any server of /v1/embeddings, by default that of OpenAI; model2vec reads a static model such as potion", parse: embedderChoice(&c.Embedder, &c.EmbedderDir, &c.EmbedderURL)},
 		{Name: "EMBEDDER_KEY", Secret: true, Allowed: "a credential", Help: "credential for the embedding server", parse: secret(&c.EmbedderKey, 1)},
 		{Name: "EMBEDDER_MODEL", Default: "text-embedding-3-small", Allowed: "a model's name", Help: "model to request", parse: text(&c.EmbedderModel)},
-		{Name: "EMBEDDER_DIMENSIONS", Default: "0", Allowed: "a whole number up to 8192, or 0 for the model's own", Help: "length of the vectors to request", parse: whole(&c.EmbedderDimensions, 0, 8192)},
-		{Name: "EMBEDDER_PREFIX", Allowed: "a text", Help: "put before every prompt, where a model needs it (such as \"query: \")", parse: text(&c.EmbedderPrefix)},
-		{Name: "EMBED_TIMEOUT", Default: "300ms", Allowed: "a duration such as 300ms, or 0 for none", Help: "time for one prompt, after which only exact hits count", parse: duration(&c.EmbedTimeout, offAtZero)},
 	}
 }
 
-var embedders = []string{"builtin", "openai", "model2vec:DIR"}
-
 func (c *Config) clients() []Setting {
 	return []Setting{
-		{Name: "CLIENT_KEYS", Serve: true, Between: ",", Secret: true, Allowed: "keys of 8 characters or more, between commas, white space or line ends; # begins a comment", Help: "keys of which every request needs one; beyond loopback REPRISE_UPSTREAM_KEY needs them", parse: clientKeys(&c.ClientKeys)},
-		{Name: "TENANT_FROM", Default: "authorization", Allowed: "authorization, header:NAME or none", Help: "what identifies a tenant: all credentials of a request, a header (and without it the credentials), or nothing; two tenants share nothing", parse: tenant(&c.TenantFrom)},
+		{Name: "CLIENT_KEYS", Reload: true, Serve: true, Between: ",", Secret: true, Allowed: "keys of 8 characters or more, between commas, white space or line ends; # begins a comment", Help: "keys of which every request needs one; beyond loopback REPRISE_UPSTREAM_KEY needs them", parse: clientKeys(&c.ClientKeys)},
+		{Name: "TENANT_FROM", First: true, Default: "authorization", Allowed: "authorization, header:NAME or none", Help: "what identifies a tenant: all credentials of a request, a header (and without it the credentials), or nothing; two tenants share nothing", parse: tenant(&c.TenantFrom)},
 		{Name: "IGNORE_HEADERS", Between: ",", Allowed: "names of headers that hold no credential, separated by commas", Help: "request headers that cannot change an answer, such as an id of your own for each request; all others that are sent to the upstream count, except known ones such as User-Agent or traceparent", parse: headerNames(&c.IgnoreHeaders)},
-		{Name: "IGNORE_FIELDS", Between: ",", Allowed: ignoreAllowed, Help: "fields of the body in which two requests may differ and still share answers; they are forwarded as they are", parse: ignoreFields(&c.IgnoreFields)},
-		{Name: "IGNORE_PATTERN", Between: "\n", Allowed: `expressions (RE2) with named groups, such as Today is (?P<date>\d{4}-\d\d-\d\d), one on each line or between ;;`, Help: "what may differ in system prompts: what the named groups match in the texts of system and developer messages, up to 256 bytes each, does not count", parse: ignorePatterns(&c.IgnorePatterns)},
-		{Name: "EXPLAIN", Default: "false", Toggle: true, Allowed: "true or false", Help: "answer POST /v1/reprise/explain without the admin token", parse: boolean(&c.Explain)},
+		{Name: "IGNORE_FIELDS", Reload: true, Between: ",", Allowed: ignoreAllowed, Help: "fields of the body in which two requests may differ and still share answers; they are forwarded as they are", parse: ignoreFields(&c.IgnoreFields)},
+		{Name: "IGNORE_PATTERN", Reload: true, Between: "\n", Allowed: `expressions (RE2) with named groups, such as Today is (?P<date>\d{4}-\d\d-\d\d), one on each line or between ;;`, Help: "what may differ in system prompts: what the named groups match in the texts of system and developer messages, up to 256 bytes each, does not count", parse: ignorePatterns(&c.IgnorePatterns)},
 	}
 }
 
 func (c *Config) logging() []Setting {
 	return []Setting{
 		{Name: "LOG_FORMAT", Default: "text", Allowed: oneOf(logFormats), Help: "form of the log on stderr", parse: choice(&c.LogFormat, logFormats)},
-		{Name: "LOG_LEVEL", Default: "info", Allowed: "debug, info, warn or error", Help: "least level that is logged", parse: level(&c.LogLevel)},
-		{Name: "ACCESS_LOG", Serve: true, Default: "on", Allowed: "on, off or a share of the requests such as 0.01", Help: "a line in the log for each request, or for a share of them and for all that end in an error; written at level info, never with a prompt or a credential", parse: accessLog(&c.AccessLog)},
+		{Name: "LOG_LEVEL", Reload: true, Default: "info", Allowed: "debug, info, warn or error", Help: "least level that is logged", parse: level(&c.LogLevel)},
 		{Name: "LOG_PROMPTS", Default: "false", Toggle: true, Allowed: "true or false", Help: "prompts may appear in the log and in the request log", parse: boolean(&c.LogPrompts)},
-		{Name: "PRICES", Allowed: "a readable YAML file as deploy/prices.example.yaml", Help: "file with the prices of models, by which spent and saved tokens are shown as money too; SIGHUP reads it again", parse: priceTable(&c.Prices)},
+		{Name: "PRICES", Reload: true, Allowed: "a readable YAML file as deploy/prices.example.yaml", Help: "file with the prices of models, by which spent and saved tokens are shown as money too; SIGHUP reads it again", parse: priceTable(&c.Prices)},
 		{Name: "RECORD", Serve: true, Allowed: "a file's path", Help: "file to which a request log is appended, for reprise replay; to rotate it, copy and truncate it, or move it and restart; unset, none is written", parse: text(&c.Record)},
 	}
 }
@@ -153,18 +137,17 @@ func (c *Config) limits() []Setting {
 	const allowed = "a duration such as 30s, or 0 for no limit"
 	return []Setting{
 		{Name: "MEMORY_LIMIT", Serve: true, Allowed: "a size of 64MiB or more, or off", Help: "memory of the process; new work for which none is left gets 503, while hits go on; unset, that of the container, or of the machine", parse: memoryLimit(&c.MemoryLimit)},
-		{Name: "MAX_BODY", Default: "32MiB", Allowed: "a size of 1KiB or more", Help: "largest request body", parse: size(&c.MaxBody, 1<<10)},
-		{Name: "HEADER_TIMEOUT", Default: "5s", Allowed: allowed, Help: "time for a client to send its header", parse: duration(&c.HeaderTimeout, offAtZero)},
-		{Name: "BODY_IDLE_TIMEOUT", Default: "30s", Allowed: allowed, Help: "silence of a client within its body", parse: duration(&c.BodyIdle, offAtZero)},
-		{Name: "BODY_MIN_RATE", Default: "1KiB", Allowed: "a size such as 1KiB, at most 1MiB, or 0 for none", Help: "least bytes a second of a body, over each REPRISE_BODY_IDLE_TIMEOUT", parse: rate(&c.BodyRate, 1<<20)},
-		{Name: "FIRST_BYTE_TIMEOUT", Default: "600s", Allowed: allowed, Help: "time for the upstream to begin its answer, and to take each part of a request", parse: duration(&c.FirstByte, offAtZero)},
-		{Name: "STREAM_IDLE_TIMEOUT", Default: "600s", Allowed: allowed, Help: "silence of the upstream within its answer", parse: duration(&c.StreamIdle, offAtZero)},
-		{Name: "MAX_CONCURRENT", Default: strconv.Itoa(upstream.DefaultCalls), Allowed: "a whole number up to 1000000, or 0 for no limit", Help: "upstream calls at once, and as many websockets; twice as many requests wait for up to 30s, the others get 503", parse: offAtZeroInt(&c.MaxConcurrent, 1_000_000)},
-		{Name: "MAX_CONCURRENT_PER_TENANT", Allowed: "a whole number up to 1000000, or 0 for no limit", Help: "of these, those of one tenant; unset, three quarters", parse: offAtZeroInt(&c.MaxPerTenant, 1_000_000)},
+		{Name: "CLIENT_TIMEOUT", Reload: true, Default: "30s", Allowed: allowed, Help: "silence of a client within its body, and time to take 256 KiB of its answer; it has a sixth of that for its header, at least 5s, and an unused connection lives four times as long", parse: duration(&c.ClientTimeout, offAtZero)},
+		{Name: "UPSTREAM_TIMEOUT", Default: "600s", Allowed: allowed, Help: "silence of an upstream, before its answer and within", parse: duration(&c.UpstreamTimeout, offAtZero)},
+		{Name: "MAX_CONCURRENT", Reload: true, Default: strconv.Itoa(upstream.DefaultCalls), Allowed: "a whole number up to 1000000, or 0 for no limit", Help: "upstream calls at once, three quarters of them for one tenant, and as many websockets; twice as many requests wait for up to 30s, the others get 503", parse: offAtZeroInt(&c.MaxConcurrent, 1_000_000)},
 		{Name: "STREAM_KEEPALIVE", Default: "0", Allowed: "a duration of 1s or more, such as 15s, or 0 for none", Help: "silence after which a client that waits for a stream gets a comment; status 200 comes with the first one, and a later error as an event", parse: keepalive(&c.StreamKeepalive)},
-		{Name: "CLIENT_WRITE_TIMEOUT", Default: "30s", Allowed: allowed, Help: "time for a client to take 256 KiB of its answer", parse: duration(&c.ClientWrite, offAtZero)},
-		{Name: "IDLE_TIMEOUT", Default: "2m", Allowed: allowed, Help: "life of an unused keep-alive connection", parse: duration(&c.IdleConnection, offAtZero)},
-		{Name: "DRAIN_TIMEOUT", Default: "90s", Allowed: "a duration above 0, such as 90s", Help: "time for open answers to finish after SIGTERM", parse: duration(&c.Drain, above)},
+		{Name: "DRAIN_TIMEOUT", Reload: true, Default: "90s", Allowed: "a duration above 0, such as 90s", Help: "time for open answers to finish after SIGTERM", parse: duration(&c.Drain, above)},
 		{Name: "DRAIN_DELAY", Default: "0", Allowed: "a duration such as 5s, or 0 for none", Help: "time after SIGTERM, before that, in which readiness fails already and requests are still taken: a load balancer needs it to notice", parse: duration(&c.DrainDelay, fromZero)},
 	}
 }
+
+// MaxTTL bounds the life of an answer: models change sooner.
+const MaxTTL = 365 * 24 * time.Hour
+
+// MaxUnwritten is how long the file of the store may lack a change, as on a full disk, before new answers are not kept any more.
+const MaxUnwritten = time.Minute

@@ -14,7 +14,7 @@ import (
 // Upstream is one of the upstreams with its options.
 type Upstream struct {
 	upstream.Target
-	keyEnv, keyFile string // where its Key comes from; "": see keyOf
+	keyEnv, keyFile string // where its Key comes from; "": see Config.KeyOf
 }
 
 // upstreamAllowed completes "allowed is …" for REPRISE_UPSTREAM.
@@ -238,7 +238,7 @@ func isURL(v string) bool {
 }
 
 // readKeys reads the keys of the upstreams from the variables and files that they name.
-func readKeys(c *Config, environ []string) (problems []string) {
+func (c *Config) readKeys(environ []string) (problems []string) {
 	for i := range c.Upstreams {
 		u := &c.Upstreams[i]
 		bad := func(format string, args ...any) {
@@ -275,37 +275,34 @@ func variable(environ []string, name string) string {
 	return ""
 }
 
-// keyOf is the operator's credential for u, "" where that of the client is passed on. REPRISE_UPSTREAM_KEY is for the primary upstreams, and
-// for a fallback on the host of one.
-func keyOf(c *Config, u *Upstream) string {
-	if u.Key == "" && (!u.Fallback || besidePrimary(c, u)) {
+// KeyOf returns the operator's credential for u, "" where that of the client is passed on. REPRISE_UPSTREAM_KEY is for the primary
+// upstreams, and for a fallback on the host of one.
+func (c *Config) KeyOf(u *Upstream) string {
+	if u.Key == "" && (!u.Fallback || c.besidePrimary(u)) {
 		return c.UpstreamKey
 	}
 	return u.Key
 }
 
-// KeyOf is keyOf for callers that look at an upstream alone.
-func KeyOf(c *Config, u *Upstream) string { return keyOf(c, u) }
-
 // besidePrimary reports whether an upstream that is no fallback is on the host of u, which gets the clients' credentials anyway.
-func besidePrimary(c *Config, u *Upstream) bool {
+func (c *Config) besidePrimary(u *Upstream) bool {
 	return slices.ContainsFunc(c.Upstreams, func(p Upstream) bool {
 		return !p.Fallback && p.Base.Scheme == u.Base.Scheme && strings.EqualFold(p.Base.Host, u.Base.Host)
 	})
 }
 
 // keyed reports whether an upstream gets a credential of the operator.
-func keyed(c *Config) bool {
-	return slices.ContainsFunc(c.Upstreams, func(u Upstream) bool { return keyOf(c, &u) != "" })
+func (c *Config) keyed() bool {
+	return slices.ContainsFunc(c.Upstreams, func(u Upstream) bool { return c.KeyOf(&u) != "" })
 }
 
 // upstreamProblems finds what is wrong with the upstreams and other settings together.
-func upstreamProblems(c *Config, bad func(format string, args ...any)) {
+func (c *Config) upstreamProblems(bad func(format string, args ...any)) {
 	for _, u := range c.Upstreams {
 		if reaches(u.Base, c.Listen) {
 			bad("%s is the proxy itself (%s): every request would wait for itself", c.shown("UPSTREAM"), c.shown("LISTEN"))
 		}
-		if u.Fallback && u.Key == "" && !besidePrimary(c, &u) {
+		if u.Fallback && u.Key == "" && !c.besidePrimary(&u) {
 			bad("%s: %v", c.shown("UPSTREAM"), u.wrong("a fallback on a host of its own needs key-env or key-file: it gets neither the credential of a client nor "+
 				"REPRISE_UPSTREAM_KEY, which are for another provider; where it needs none, give it any word"))
 		}

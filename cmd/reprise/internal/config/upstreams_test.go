@@ -8,9 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/cmd/internal/modelfile"
 	"reprise/proxy/upstream"
-	"reprise/proxy/upstream/continues"
 )
 
 // TestUpstreams reads what every option means.
@@ -39,7 +37,7 @@ func TestUpstreams(t *testing.T) {
 		"flags":    a.Drain && a.Trust && a.Salt && !a.Fallback && b.Fallback && !b.Drain && !b.Trust && !b.Salt,
 		"session":  a.SessionKey == "X-Session",
 		"keys":     a.Key == "" && b.Key == "from-a-file" && third.Key == "from-the-environment",
-		"key of":   keyOf(c, &a) == "common" && keyOf(c, &b) == "from-a-file" && keyOf(c, &third) == "from-the-environment",
+		"key of":   c.KeyOf(&a) == "common" && c.KeyOf(&b) == "from-a-file" && c.KeyOf(&third) == "from-the-environment",
 	} {
 		if !ok {
 			t.Errorf("%s: %+v", what, c.Upstreams)
@@ -216,74 +214,38 @@ func TestReloadKeysOfUpstreams(t *testing.T) {
 	}
 }
 
-// TestContinuesModel: a model is for the embedder that it was trained with.
-func TestContinuesModel(t *testing.T) {
-	m, err := continues.New(continues.Form{Embedder: "e", Dim: 1, Windows: []int{1}, Tokens: 9, Layers: []int{2, 1}}, make([]float32, 3))
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := m.Marshal()
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "lpc.model")
-	if err := os.WriteFile(path, b, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	c, err := load(t, []string{"REPRISE_CONTINUES_MODEL=" + path})
-	if err != nil || c.Routing.Continues == nil {
-		t.Fatalf("%v", err)
-	}
-	if err := errors.Join(CheckContinues(c, "e", 1), CheckContinues(c, "", 0)); err != nil {
-		t.Error(err)
-	}
-	err = CheckContinues(c, "other", 1)
-	if err == nil || !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), "REPRISE_CONTINUES_MODEL="+path) || !strings.Contains(err.Error(), "want the same one") {
-		t.Errorf("%v", err)
-	}
-}
-
 // TestRouting reads the settings beside the list of upstreams.
 func TestRouting(t *testing.T) {
 	lines := filepath.Join(t.TempDir(), "volatile")
 	if err := os.WriteFile(lines, []byte("# dates\n\n^Today is \\d{4}-\\d\\d-\\d\\d\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c, err := load(t, []string{"REPRISE_HINTS=affinity, salt", "REPRISE_CANONICAL=chat=C2,responses=C3", "REPRISE_VOLATILE=" + lines, "REPRISE_CHOOSER=least-loaded"})
+	c, err := load(t, []string{"REPRISE_HINTS=affinity, salt, warm:5000", "REPRISE_CANONICAL=chat=C2,responses=C3:" + lines})
 	if err != nil {
 		t.Fatal(err)
 	}
 	r := c.Routing
-	if !slices.Equal(r.Hints, []string{"affinity", "salt"}) || len(r.Canonical) != 2 || r.Canonical["chat"] != "C2" || r.Canonical["responses"] != "C3" ||
-		len(r.Volatile) != 1 || !r.Volatile[0].MatchString("Today is 2026-01-02.") || r.Leaders != 2048 || r.WarmBudget != 0 || r.Chooser != "least-loaded" {
+	if !slices.Equal(r.Hints, []string{"affinity", "salt", "warm"}) || len(r.Canonical) != 2 || r.Canonical["chat"] != "C2" || r.Canonical["responses"] != "C3" ||
+		len(r.Volatile) != 1 || !r.Volatile[0].MatchString("Today is 2026-01-02.") || r.WarmBudget != 5000 {
 		t.Errorf("%+v", r)
 	}
 	if c, err = load(t, []string{"REPRISE_HINTS=none", "REPRISE_CANONICAL=C3"}); err != nil || len(c.Routing.Hints) > 0 || c.Routing.Canonical["completions"] != "C3" {
 		t.Errorf("%v: %+v", err, c)
 	}
-	large := filepath.Join(t.TempDir(), "large")
-	if err := errors.Join(os.WriteFile(large, nil, 0o600), os.Truncate(large, modelfile.Most+1)); err != nil {
-		t.Fatal(err)
-	}
 	for _, tc := range []struct{ name, value, want string }{
 		{"HINTS", "afinity", `no hint is called "afinity" (did you mean affinity?)`},
 		{"HINTS", "salt,salt", "salt is given twice"},
 		{"HINTS", ",", "allowed is none, or some of affinity"},
-		{"CHOOSER", "prefx", "(did you mean prefix?)"},
-		{"LEADERS", "-1", "whole number of tokens"},
-		{"WARM_BUDGET", "many", "whole number of tokens a minute"},
+		{"HINTS", "warm:many", "whole number of tokens a minute"},
+		{"HINTS", "warm", "warm needs a budget of tokens a minute: warm:100000"},
 		{"CANONICAL", "C1", `no level is called "C1"`},
 		{"CANONICAL", "chat=C2,chat=C3", "two levels for one endpoint"},
 		{"CANONICAL", "C2,chat=C3", "two levels for one endpoint"},
 		{"CANONICAL", "chats=C2", `no endpoint is called "chats" (did you mean chat?)`},
-		{"VOLATILE", "/no/such", "no such file"},
-		{"VOLATILE", "upstreams_test.go", "line "},
-		{"CONTINUES_MODEL", "/no/such", "no such file"},
-		{"CONTINUES_MODEL", "upstreams_test.go", "bad model: it begins with"},
-		{"CONTINUES_MODEL", os.DevNull, "it is a pipe or a device"},
-		{"CONTINUES_MODEL", large, "it has 67108865 bytes, and a model at most 67108864"},
-		{"SLOW_START", "2h", "a duration up to 1h"},
-		{"HEALTH_INTERVAL", "0", "a duration from 100ms to 10m"},
+		{"CANONICAL", "C3:/no/such", "no such file"},
+		{"CANONICAL", "C2:/no/such", "only C3 has a file"},
+		{"CANONICAL", "chat=C3:a,responses=C3:b", "two files of expressions"},
+		{"CANONICAL", "C3:upstreams_test.go", "line "},
 	} {
 		_, err := load(t, []string{Prefix + tc.name + "=" + tc.value})
 		if err == nil || !strings.Contains(err.Error(), tc.want) || !strings.Contains(err.Error(), Prefix+tc.name) {

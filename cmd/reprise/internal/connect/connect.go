@@ -4,14 +4,15 @@ package connect
 
 import (
 	"fmt"
-	"math"
 	"net"
-	"time"
+	"path"
+	"strings"
 
 	"reprise/cmd/reprise/internal/config"
 	"reprise/embed"
 	"reprise/embed/model2vec"
 	"reprise/embed/openai"
+	"reprise/proxy"
 	"reprise/proxy/upstream"
 	"reprise/store/redis"
 )
@@ -28,27 +29,30 @@ func Embedder(c *config.Config) (embed.Embedder, error) {
 		}
 		return static, nil
 	}
-	remote, err := openai.New(openai.Options{BaseURL: c.EmbedderURL, Key: c.EmbedderKey, Model: c.EmbedderModel,
-		Dimensions: c.EmbedderDimensions, Prefix: c.EmbedderPrefix, Timeout: noLimitAsMax(c.EmbedTimeout)})
+	remote, err := openai.New(openai.Options{BaseURL: c.EmbedderURL, Key: c.EmbedderKey, Model: c.EmbedderModel, Prefix: prefixOf(c.EmbedderModel),
+		Timeout: proxy.EmbedTimeout})
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", config.ErrBad, err)
 	}
 	return remote, nil
 }
 
-// noLimitAsMax turns "no limit" (negative) into the longest duration, for an option that has no "no limit".
-func noLimitAsMax(d time.Duration) time.Duration {
-	if d < 0 {
-		return math.MaxInt64
+// prefixOf returns what the cards of two families of models ask to be put before each text: without it their vectors are worse.
+func prefixOf(model string) string {
+	switch name := path.Base(strings.ToLower(model)); {
+	case strings.HasPrefix(name, "nomic-embed-text"):
+		return "search_query: "
+	case strings.HasPrefix(name, "e5-"), strings.HasPrefix(name, "multilingual-e5-") && !strings.Contains(name, "instruct"):
+		return "query: "
 	}
-	return d
+	return ""
 }
 
 // Redis returns the options of the shared store of c, without the space of vectors and the name of this process.
 func Redis(c *config.Config) redis.Options {
 	o := c.Shared
-	return redis.Options{URL: c.Store.Shared(), Username: o.Username, Password: o.Password, SentinelPassword: o.SentinelPassword,
-		CA: o.CA, Cert: o.Cert, Key: o.Key, ServerName: o.ServerName, Prefix: o.Prefix, Secret: o.Secret}
+	return redis.Options{URL: c.Store.Shared(), Password: o.Password, SentinelPassword: o.SentinelPassword,
+		CA: o.CA, Cert: o.Cert, Key: o.Key, Prefix: o.Prefix, Secret: o.Secret}
 }
 
 // Targets returns the upstreams of c.
@@ -62,7 +66,7 @@ func Targets(c *config.Config) (all []upstream.Target) {
 
 // Limits returns how long an upstream of c may take.
 func Limits(c *config.Config) upstream.Limits {
-	return upstream.Limits{FirstByte: c.FirstByte, BetweenBytes: c.StreamIdle}
+	return upstream.Limits{FirstByte: c.UpstreamTimeout, BetweenBytes: c.UpstreamTimeout}
 }
 
 // Local is the address, HOST:PORT, at which this machine reaches a listener: one on all addresses is on loopback too.

@@ -11,11 +11,12 @@ import (
 
 	"reprise/cmd/reprise/internal/config"
 	"reprise/embed"
+	"reprise/proxy"
 )
 
 const (
 	dialLimit  = 8 * time.Second // a server may have to load the model
-	speedLimit = 6 * time.Second
+	speedLimit = 8 * time.Second
 	sameVector = 0.999 // cosine of two vectors of one text: servers compute with few bits, and in batches of any size
 )
 
@@ -37,7 +38,6 @@ var (
 type embedding struct {
 	x  *exam
 	of embed.Embedder
-	is error // of Dial, that its vectors have another length
 }
 
 // embedding plans the checks of the embedder.
@@ -47,8 +47,7 @@ func (x *exam) embedding(values *check) {
 		return x.plan.add(&check{id: "embedder." + id, needs: []*check{needs}, limit: limit, look: look})
 	}
 	answer := add("answer", dialLimit, e.answer, values)
-	dimension := add("dimension", 0, e.dimension, answer)
-	speed := add("speed", speedLimit, e.speed, dimension)
+	speed := add("speed", speedLimit, e.speed, answer)
 	add("repeat", 0, e.repeat, speed)
 	add("sense", 0, e.sense, speed)
 }
@@ -56,7 +55,7 @@ func (x *exam) embedding(values *check) {
 // answer opens the embedder, and asks a server for one vector.
 func (e *embedding) answer(ctx context.Context) finding {
 	c := e.x.cfg
-	if !config.Compares(c) {
+	if !c.Compares() {
 		return skipped("no prompt is compared by meaning in the mode %s", c.Mode)
 	}
 	if c.Embedder == "openai" && c.EmbedderKey != "" && !e.x.spend {
@@ -71,15 +70,11 @@ func (e *embedding) answer(ctx context.Context) finding {
 		return ok("%s", c.Embedder)
 	}
 	began := time.Now()
-	err := remote.Dial(ctx)
-	if errors.Is(err, embed.ErrDim) {
-		e.is, err = err, nil // for the next check
-	}
-	if err != nil {
-		return failure("See whether the server runs at REPRISE_EMBEDDER_URL, has the model REPRISE_EMBEDDER_MODEL, and accepts REPRISE_EMBEDDER_KEY.",
+	if err := remote.Dial(ctx); err != nil {
+		return failure("See whether the server of REPRISE_EMBEDDER runs, has the model REPRISE_EMBEDDER_MODEL, and accepts REPRISE_EMBEDDER_KEY.",
 			"%s with %s: %v", c.EmbedderURL, c.EmbedderModel, withoutURL(err))
 	}
-	return ok("%s in %s", c.EmbedderModel, time.Since(began).Round(time.Millisecond))
+	return ok("%s with %d dimensions in %s", c.EmbedderModel, e.of.Dim(), time.Since(began).Round(time.Millisecond))
 }
 
 // withoutURL is err without the address, which the finding has already.
@@ -90,16 +85,9 @@ func withoutURL(err error) error {
 	return err
 }
 
-func (e *embedding) dimension(context.Context) finding {
-	if e.is != nil {
-		return failure("Set REPRISE_EMBEDDER_DIMENSIONS to the length that the model has, or leave it out.", "%v", e.is)
-	}
-	return ok("%d", e.of.Dim())
-}
-
 // speed embeds one text after the other, as misses do.
 func (e *embedding) speed(ctx context.Context) finding {
-	limit := e.x.cfg.EmbedTimeout
+	const limit = proxy.EmbedTimeout
 	var times []time.Duration
 	late := 0
 	for i, text := range different {
@@ -114,17 +102,17 @@ func (e *embedding) speed(ctx context.Context) finding {
 			times = append(times, took)
 		}
 	}
-	const repair = "Use a faster model or server, or raise REPRISE_EMBED_TIMEOUT, for which every miss then may wait."
+	const repair = "Use a faster model or server: every miss waits for it."
 	if late > len(different)/2 {
-		return failure(repair, "%d of %d vectors took longer than REPRISE_EMBED_TIMEOUT=%v", late, len(different), limit)
+		return failure(repair, "%d of %d vectors took longer than %v", late, len(different), limit)
 	}
 	slices.Sort(times)
 	median := times[len(times)/2]
 	switch {
 	case late > 0:
-		return warning(repair, "%d of %d vectors took longer than REPRISE_EMBED_TIMEOUT=%v", late, len(different), limit)
-	case limit > 0 && median > limit/2:
-		return warning(repair, "a vector takes %v, more than half of REPRISE_EMBED_TIMEOUT=%v", median.Round(time.Millisecond), limit)
+		return warning(repair, "%d of %d vectors took longer than %v", late, len(different), limit)
+	case median > limit/2:
+		return warning(repair, "a vector takes %v, more than half of the %v that it may take", median.Round(time.Millisecond), limit)
 	}
 	return ok("%v for a vector", rounded(median))
 }
@@ -170,7 +158,7 @@ func (e *embedding) sense(ctx context.Context) finding {
 		return failure("See the log of the embedding server.", "%v", withoutURL(err))
 	}
 	least, most := slices.Min(near), slices.Max(far)
-	const repair = "Use a model that is made for the similarity of texts, and the prefix that it needs (REPRISE_EMBEDDER_PREFIX)."
+	const repair = "Use a model that is made for the similarity of texts."
 	switch {
 	case most >= hit:
 		return failure(repair+" Or raise REPRISE_HIT_THRESHOLD.", "different questions have a similarity of %.2f, and %v makes a hit", most, hit)

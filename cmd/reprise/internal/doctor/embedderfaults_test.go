@@ -15,7 +15,7 @@ import (
 
 var embedderFaults = []fault{
 	{"an embedder that is not there", "error embedder.answer", "connection refused", func(p *patient) {
-		p.set("EMBEDDER", "openai", "EMBEDDER_URL", "http://"+refusing(p.t)+"/v1")
+		p.set("EMBEDDER", "openai:http://"+refusing(p.t)+"/v1")
 	}},
 	{"an embedder that refuses the credential", "error embedder.answer", "status 401", func(p *patient) {
 		p.embedder(nil, func(w http.ResponseWriter) { w.WriteHeader(401) })
@@ -27,10 +27,6 @@ var embedderFaults = []fault{
 	{"vectors without direction", "error embedder.answer", "without direction", func(p *patient) {
 		p.embedder(func(string) []float32 { return make([]float32, 16) }, nil)
 	}},
-	{"vectors of another length", "error embedder.dimension", "384 dimensions, want 256", func(p *patient) {
-		p.embedder(lexical, nil)
-		p.set("EMBEDDER_DIMENSIONS", "256")
-	}},
 	{"an embedder that is slow", "error embedder.speed", "6 of 6 vectors took longer", func(p *patient) {
 		p.embedder(func(text string) []float32 {
 			if text != "probe" {
@@ -38,7 +34,6 @@ var embedderFaults = []fault{
 			}
 			return lexical(text)
 		}, nil)
-		p.set("EMBED_TIMEOUT", "50ms")
 	}},
 	{"other vectors each time", "error embedder.repeat", "two vectors of one text", func(p *patient) {
 		p.embedder(func(text string) []float32 {
@@ -79,8 +74,8 @@ func lexical(text string) []float32 {
 
 // embedder makes the embedder a server, which computes vectors so, or answers so.
 func (p *patient) embedder(vector func(text string) []float32, answer func(http.ResponseWriter)) {
-	p.set("EMBEDDER", "openai", "HIT_THRESHOLD", "0.9", "EMBED_TIMEOUT", "4s")
-	p.set("EMBEDDER_URL", serve(p.t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	p.set("HIT_THRESHOLD", "0.9")
+	p.set("EMBEDDER", "openai:"+serve(p.t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if answer != nil {
 			answer(w)
 			return
@@ -108,7 +103,7 @@ func TestEmbeddingServer(t *testing.T) {
 	if r, printed := p.examine(); len(r.complaints()) > 0 {
 		t.Error(printed)
 	}
-	p.set("EMBEDDER_URL", "http://"+refusing(t)+"/v1", "MODE", "exact")
+	p.set("EMBEDDER", "openai:http://"+refusing(t)+"/v1", "MODE", "exact")
 	if r, printed := p.examine(); len(r.complaints()) > 0 {
 		t.Error(printed)
 	}

@@ -24,10 +24,6 @@ func (x *exam) exposure() finding {
 		add("Set REPRISE_CLIENT_KEYS, and REPRISE_UPSTREAM_KEY to any word; or listen on 127.0.0.1, or let only a gateway reach the listener.",
 			strings.Join(open, ", ")+" answers without a credential, and REPRISE_CLIENT_KEYS is not set: every machine that reaches "+c.Listen+" can use it")
 	}
-	if c.Explain {
-		add("Leave REPRISE_EXPLAIN out and send the admin token along, or listen on 127.0.0.1.",
-			"REPRISE_EXPLAIN=true answers POST /v1/reprise/explain at "+c.Listen+" without a token: similarities to stored prompts help an attacker")
-	}
 	if shared := c.Sharing(); shared != "" && len(c.ClientKeys) == 0 {
 		add("Set REPRISE_CLIENT_KEYS, leave REPRISE_TENANT_FROM at authorization, or let only a gateway reach the listener.", shared)
 	}

@@ -27,10 +27,10 @@ var redisFaults = []fault{
 	{"a Redis with less memory than the capacity", "warning redis.memory", "its maxmemory is 100 MiB", func(p *patient) {
 		p.redis(redistest.Options{AppendOnly: true, MaxMemory: "100mb"})
 	}},
-	{"a slow Redis", "error redis.latency", "more than REPRISE_REDIS_TIMEOUT", func(p *patient) {
+	{"a slow Redis", "error redis.latency", "more than the 250ms", func(p *patient) {
 		s := p.redis(redistest.Options{AppendOnly: true})
 		far := redistest.NewProxy(p.t, s.Addr)
-		far.Delay(40 * time.Millisecond)
+		far.Delay(300 * time.Millisecond)
 		p.set("STORE", "redis://"+far.Addr)
 	}},
 	{"a store of a newer schema", "error redis.schema", "this program has schema", func(p *patient) {
@@ -39,7 +39,7 @@ var redisFaults = []fault{
 	{"a store with another secret", "error redis.schema", "secret", func(p *patient) {
 		p.redis(redistest.Options{AppendOnly: true}).Must("HSET", "{reprise}:head", "schema", "2", "check", "00", "secret", "", "log", "1")
 	}},
-	{"certificate of an unknown Redis", "error redis.connection", "REPRISE_REDIS_CA", func(p *patient) {
+	{"certificate of an unknown Redis", "error redis.connection", "REPRISE_REDIS_TLS", func(p *patient) {
 		s := p.redis(redistest.Options{TLS: redistest.NewCertificates(p.t)})
 		p.set("STORE", "rediss://"+s.Addr)
 	}},

@@ -78,8 +78,8 @@ func TestSecretsAreHidden(t *testing.T) {
 	secrets := []string{"sk-upstream-1", "token-of-admin", "client-key-one", "embedder-key-1", "redis-password", "sixteen-or-more-1"}
 	var out, talk bytes.Buffer
 	environ := []string{"REPRISE_UPSTREAM_KEY=" + secrets[0], "REPRISE_ADMIN_TOKEN=" + secrets[1], "REPRISE_CLIENT_KEYS=" + secrets[2], "REPRISE_EMBEDDER_KEY=" + secrets[3],
-		"REPRISE_STORE=redis://:" + secrets[4] + "@" + refusing(t), "REPRISE_SECRET=" + secrets[5], "REPRISE_UPSTREAM=http://" + refusing(t) + "/v1", "REPRISE_EMBEDDER=openai",
-		"REPRISE_EMBEDDER_URL=http://" + refusing(t) + "/v1", "REPRISE_TTL=60d", "REPRISE_UNKNOWN=x"}
+		"REPRISE_STORE=redis://:" + secrets[4] + "@" + refusing(t), "REPRISE_SECRET=" + secrets[5], "REPRISE_UPSTREAM=http://" + refusing(t) + "/v1",
+		"REPRISE_EMBEDDER=openai:http://" + refusing(t) + "/v1", "REPRISE_HIT_THRESHOLD=0.1", "REPRISE_UNKNOWN=x"}
 	_ = run(cli.Terminal{Out: &out, Err: &talk, Environ: environ}, nil, newPatient(t).machine)
 	for _, s := range secrets {
 		if strings.Contains(out.String()+talk.String(), s) {

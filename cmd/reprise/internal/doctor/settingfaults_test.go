@@ -11,12 +11,13 @@ import (
 var settingFaults = []fault{
 	{"a misspelt setting", "error settings.unknown", "did you mean REPRISE_HIT_THRESHOLD?", func(p *patient) { p.set("HIT_TRESHOLD", "0.9") }},
 	{"a value that is not allowed", "error settings.values", "allowed is a duration", func(p *patient) { p.set("TTL", "soon") }},
-	{"a settings file that is missing", "error settings.values", "no such file", func(p *patient) { p.set("SETTINGS", "/none/settings") }},
-	{"a contradiction", "error settings.contradictions", "REPRISE_TTL=60d (environment) is above", func(p *patient) { p.set("TTL", "60d") }},
+	{"a file of settings that is missing", "error settings.values", "no such file", func(p *patient) { p.set("CONFIG", "/none/settings") }},
+	{"a setting that was removed", "error settings.unknown", "is no setting any more", func(p *patient) { p.set("LOOKBACK", "64") }},
+	{"a contradiction", "error settings.contradictions", "is not below", func(p *patient) { p.set("HIT_THRESHOLD", "0.8", "ROUTE_THRESHOLD", "0.8") }},
 	{"a contradiction with the embedder", "error settings.contradictions", "every topic would have one member", func(p *patient) { p.set("ROUTE_THRESHOLD", "0.95") }},
-	{"a setting without effect", "warning settings.idle", "has no effect", func(p *patient) { p.set("TOPIC_HALF_LIFE", "100") }},
-	{"a line of the settings file that the environment overrules", "warning settings.idle", "REPRISE_MODE in ", func(p *patient) {
-		p.set("SETTINGS", p.write("settings", "REPRISE_MODE=exact\n"), "MODE", "semantic")
+	{"a setting without effect", "warning settings.idle", "has no effect", func(p *patient) { p.set("API_PATHS", "/v1/files") }},
+	{"a line of the file that the environment overrules", "warning settings.idle", "REPRISE_MODE in ", func(p *patient) {
+		p.set("CONFIG", p.write("reprise.yaml", "settings: {mode: exact}\n"), "MODE", "semantic")
 	}},
 	{"the admin side beyond loopback without a token", "error settings.exposure", "that needs REPRISE_ADMIN_TOKEN", func(p *patient) { p.set("ADMIN_LISTEN", "0.0.0.0:0") }},
 	{"the operator's credential beyond loopback without keys", "error settings.exposure", "that needs REPRISE_CLIENT_KEYS", func(p *patient) {
@@ -31,7 +32,6 @@ var settingFaults = []fault{
 			io.WriteString(w, `{"data":[{"id":"bge-m3"}]}`)
 		})
 	}},
-	{"explain beyond loopback without a token", "warning settings.exposure", "help an attacker", func(p *patient) { p.set("LISTEN", "0.0.0.0:0", "EXPLAIN", "true") }},
 	{"one cache for all clients beyond loopback", "warning settings.exposure", "all clients share one cache", func(p *patient) { p.set("LISTEN", "0.0.0.0:0", "TENANT_FROM", "none") }},
 	{"a port of another program", "error listener.api", "in use by another process", func(p *patient) { p.set("LISTEN", occupied(p)) }},
 	{"an address of another machine", "error listener.admin", "no such address", func(p *patient) { p.set("ADMIN_LISTEN", "192.0.2.1:8081", "ADMIN_TOKEN", "sesame-open") }},

@@ -20,7 +20,7 @@ func (x *exam) settings(usable bool) (values *check) {
 	}
 	values = x.plan.add(&check{id: "settings.values", look: func(context.Context) finding {
 		if wrong := of(config.Wrong); len(wrong) > 0 {
-			return failure("`reprise serve --help` lists every setting with what is allowed.", "%s", sentences(wrong))
+			return failure("`reprise serve --help-all` lists every setting with what is allowed.", "%s", sentences(wrong))
 		}
 		return ok("%s", x.counted)
 	}})
@@ -53,16 +53,10 @@ func (x *exam) settings(usable bool) (values *check) {
 
 // unsuited are settings that contradict the embedder. Its own faults are for another check.
 func (x *exam) unsuited() []string {
-	switch {
-	case x.embedder == nil:
+	if x.embedder == nil || x.ungated == nil {
 		return nil
-	case x.ungated != nil:
-		return config.Problems(x.ungated)
 	}
-	if err := config.CheckContinues(x.cfg, x.embedder.Space(), x.embedder.Dim()); err != nil {
-		return config.Problems(err)
-	}
-	return nil
+	return config.Problems(x.ungated)
 }
 
 // counted says how many settings there are, and how many of them are set.

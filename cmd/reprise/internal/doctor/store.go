@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"reprise/cmd/reprise/internal/config"
 	"reprise/store"
 	"reprise/store/file"
 )
@@ -187,12 +188,12 @@ func (f *storeFile) unwritten(context.Context) finding {
 	if !i.running || i.metrics == nil {
 		return skipped("%s", i.missing())
 	}
-	age, most := i.metrics["reprise_store_unwritten_seconds"], f.x.cfg.MaxUnwritten
+	age := i.metrics["reprise_store_unwritten_seconds"]
 	const repair = "The log of the proxy has the cause: a full disk, or a file that cannot be written."
 	switch {
 	case i.metrics["reprise_store_read_only"] > 0:
 		return failure(repair, "the running instance cannot write its file")
-	case most > 0 && age >= most.Seconds():
+	case age >= config.MaxUnwritten.Seconds():
 		return failure(repair, "the oldest change that the file lacks is %.0f s old: new answers are not kept", age)
 	case age > late:
 		return warning(repair, "the oldest change that the file lacks is %.0f s old", age)

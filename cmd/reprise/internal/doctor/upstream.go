@@ -54,7 +54,7 @@ func (x *exam) upstreams(values *check) {
 	targets := connect.Targets(x.cfg)
 	for i, u := range all {
 		u.Target = targets[i]
-		e := &engine{x: x, of: u, key: config.KeyOf(x.cfg, &u), matters: primaries > 1 && !u.Fallback && u.Events == "" && x.cfg.Routing.Chooser == "prefix"}
+		e := &engine{x: x, of: u, key: x.cfg.KeyOf(&u), matters: primaries > 1 && !u.Fallback && u.Events == ""}
 		x.ends = append(x.ends, e.close)
 		e.plan(values)
 		x.engines = append(x.engines, e)
