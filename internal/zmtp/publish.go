@@ -1,24 +1,23 @@
 package zmtp
 
 import (
-	"errors"
 	"net"
 	"strings"
 	"sync"
 	"time"
 )
 
-// Publisher is a PUB socket. It is safe for concurrent use.
-type Publisher struct {
+// server accepts the connections of one socket.
+type server struct {
 	l  net.Listener
 	wg sync.WaitGroup
 
-	mu     sync.Mutex // guards what follows
-	subs   map[*Conn]*subscriber
-	closed bool
+	mu    sync.Mutex // guards what follows
+	conns map[*Conn]*subscriber
+	ended bool
 }
 
-// subscriber is one connection and what waits for it.
+// subscriber is what waits for one connection of a publisher.
 type subscriber struct {
 	topics []string
 	queue  chan [][]byte
@@ -27,41 +26,79 @@ type subscriber struct {
 // queued is how many messages wait for one subscriber; the next ones are lost to it, as with ZeroMQ.
 const queued = 1000
 
-// Publish returns a publisher for the connections of l, which it closes.
-func Publish(l net.Listener) *Publisher {
-	p := &Publisher{l: l, subs: map[*Conn]*subscriber{}}
-	serve(l, pub, &p.wg, p.subscribed)
-	return p
-}
-
-// serve gives each connection of l to handle, and closes it when that returns.
-func serve(l net.Listener, own Socket, wg *sync.WaitGroup, handle func(*Conn)) {
-	wg.Go(func() {
+// serve gives each connection to handle, in a goroutine of its own, and closes it when that returns.
+func (s *server) serve(own Socket, handle func(*Conn, *subscriber)) {
+	s.wg.Go(func() {
 		for {
-			raw, err := l.Accept()
+			raw, err := s.l.Accept()
 			if err != nil {
 				return
 			}
-			wg.Go(func() {
-				if c, err := greet(raw, own); err == nil {
-					defer c.Close()
-					handle(c)
+			s.wg.Go(func() {
+				c, err := greet(raw, own)
+				if err != nil {
+					return
+				}
+				defer c.Close()
+				if sub := s.add(c); sub != nil {
+					defer s.remove(c)
+					handle(c, sub)
 				}
 			})
 		}
 	})
 }
 
-// subscribed follows the subscriptions of one connection.
-func (p *Publisher) subscribed(c *Conn) {
-	s := &subscriber{queue: make(chan [][]byte, queued)}
-	p.mu.Lock()
-	if p.closed {
-		p.mu.Unlock()
-		return
+// add notes a connection; nil where the server has ended.
+func (s *server) add(c *Conn) *subscriber {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.ended {
+		return nil
 	}
-	p.subs[c] = s
-	p.mu.Unlock()
+	s.conns[c] = &subscriber{queue: make(chan [][]byte, queued)}
+	return s.conns[c]
+}
+
+func (s *server) remove(c *Conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	close(s.conns[c].queue)
+	delete(s.conns, c)
+}
+
+// Drop ends all connections. The peers may connect again.
+func (s *server) Drop() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for c := range s.conns {
+		c.Close()
+	}
+}
+
+// Close ends the socket and waits for its goroutines.
+func (s *server) Close() error {
+	err := s.l.Close()
+	s.mu.Lock()
+	s.ended = true
+	s.mu.Unlock()
+	s.Drop()
+	s.wg.Wait()
+	return err
+}
+
+// Publisher is a PUB socket. It is safe for concurrent use.
+type Publisher struct{ server }
+
+// Publish returns a publisher for the connections of l, which it closes.
+func Publish(l net.Listener) *Publisher {
+	p := &Publisher{server{l: l, conns: map[*Conn]*subscriber{}}}
+	p.serve(pub, p.subscribed)
+	return p
+}
+
+// subscribed follows the subscriptions of one connection.
+func (p *Publisher) subscribed(c *Conn, s *subscriber) {
 	p.wg.Go(func() {
 		for parts := range s.queue {
 			_ = c.SetWriteDeadline(time.Now().Add(handshake))
@@ -72,19 +109,14 @@ func (p *Publisher) subscribed(c *Conn) {
 	})
 	for {
 		parts, err := c.Receive()
-		p.mu.Lock()
-		switch {
-		case err != nil:
-			if p.subs[c] != nil {
-				delete(p.subs, c)
-				close(s.queue)
-			}
-			p.mu.Unlock()
+		if err != nil {
 			return
-		case len(parts) == 1 && strings.HasPrefix(string(parts[0]), "\x01"):
-			s.topics = append(s.topics, string(parts[0][1:]))
 		}
-		p.mu.Unlock()
+		if topic, ok := strings.CutPrefix(string(parts[0]), "\x01"); ok && len(parts) == 1 {
+			p.mu.Lock()
+			s.topics = append(s.topics, topic)
+			p.mu.Unlock()
+		}
 	}
 }
 
@@ -92,7 +124,7 @@ func (p *Publisher) subscribed(c *Conn) {
 func (p *Publisher) Send(parts ...[]byte) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, s := range p.subs {
+	for _, s := range p.conns {
 		for _, topic := range s.topics {
 			if strings.HasPrefix(string(parts[0]), topic) {
 				select {
@@ -105,11 +137,11 @@ func (p *Publisher) Send(parts ...[]byte) {
 	}
 }
 
-// Subscribers is how many connections have subscribed.
+// Subscribers returns how many connections have subscribed.
 func (p *Publisher) Subscribers() (n int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	for _, s := range p.subs {
+	for _, s := range p.conns {
 		if len(s.topics) > 0 {
 			n++
 		}
@@ -117,52 +149,14 @@ func (p *Publisher) Subscribers() (n int) {
 	return n
 }
 
-// Drop ends all connections. Subscribers may connect again.
-func (p *Publisher) Drop() {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for c := range p.subs {
-		c.Close()
-	}
-}
-
-// Close ends the publisher and waits for its goroutines.
-func (p *Publisher) Close() error {
-	err := p.l.Close()
-	p.mu.Lock()
-	p.closed = true
-	p.mu.Unlock()
-	p.Drop()
-	p.wg.Wait()
-	return err
-}
-
 // Answerer is a ROUTER socket that answers each request with several messages.
-type Answerer struct {
-	l  net.Listener
-	wg sync.WaitGroup
-
-	mu    sync.Mutex // guards conns
-	conns map[*Conn]bool
-}
+type Answerer struct{ server }
 
 // Answer calls answer with the parts of each request that a connection of l sends, after the empty delimiter, from one goroutine for each
 // connection. send sends one message of the reply.
 func Answer(l net.Listener, answer func(request [][]byte, send func(parts ...[]byte) error)) *Answerer {
-	a := &Answerer{l: l, conns: map[*Conn]bool{}}
-	serve(l, router, &a.wg, func(c *Conn) {
-		a.mu.Lock()
-		if a.conns == nil {
-			a.mu.Unlock()
-			return
-		}
-		a.conns[c] = true
-		a.mu.Unlock()
-		defer func() {
-			a.mu.Lock()
-			delete(a.conns, c)
-			a.mu.Unlock()
-		}()
+	a := &Answerer{server{l: l, conns: map[*Conn]*subscriber{}}}
+	a.serve(router, func(c *Conn, _ *subscriber) {
 		for {
 			parts, err := c.Receive()
 			if err != nil || len(parts) < 2 || len(parts[0]) > 0 {
@@ -172,20 +166,4 @@ func Answer(l net.Listener, answer func(request [][]byte, send func(parts ...[]b
 		}
 	})
 	return a
-}
-
-// Close ends the socket and waits for its goroutines.
-func (a *Answerer) Close() error {
-	err := a.l.Close()
-	a.mu.Lock()
-	for c := range a.conns {
-		c.Close()
-	}
-	a.conns = nil
-	a.mu.Unlock()
-	a.wg.Wait()
-	if errors.Is(err, net.ErrClosed) {
-		return nil
-	}
-	return err
 }
