@@ -3,6 +3,7 @@ package answer
 import (
 	"bytes"
 	"errors"
+	"iter"
 )
 
 // defaultMaxEvent bounds one event of a stream that is read while it comes, in bytes: so much is held of each.
@@ -66,12 +67,12 @@ func EventsOf(body []byte) *Events { return &Events{max: len(body) + 1, buf: bod
 // HasEvent reports whether the beginning of a stream has a whole event with data. Comments, which some gateways send before the
 // first event, are none.
 func (f *Form) HasEvent(stream []byte) bool {
-	for events := f.events(stream); ; {
-		ev, ok := events.Next()
-		if !ok || ev.Data != nil {
-			return ok
+	for ev := range f.events(stream).All() {
+		if ev.Data != nil {
+			return true
 		}
 	}
+	return false
 }
 
 // Feed adds the next bytes of the stream, which must not change before the next Feed. All complete events should have been taken by
@@ -110,6 +111,17 @@ func (e *Events) Next() (Event, bool) {
 		e.err = errEventTooLarge
 	}
 	return Event{}, false
+}
+
+// All yields the complete blocks that are left.
+func (e *Events) All() iter.Seq[Event] {
+	return func(yield func(Event) bool) {
+		for {
+			if ev, ok := e.Next(); !ok || !yield(ev) {
+				return
+			}
+		}
+	}
 }
 
 // Err is errEventTooLarge once an event was too large, nil before. A failed reader yields no more events.

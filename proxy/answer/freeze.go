@@ -80,11 +80,7 @@ func freezeStream(f *Form, contentType string, body []byte) (*Frozen, error) {
 	}
 	var m Marker
 	at := 0
-	for es := f.events(body); ; {
-		ev, ok := es.Next()
-		if !ok {
-			return &Frozen{Form: f, Stream: true, ContentType: contentType, Body: body, Slots: m.slots}, nil
-		}
+	for ev := range f.events(body).All() {
 		if ev.Data != nil && !ev.IsDone() {
 			r, err := Parse(ev.Data)
 			if err != nil {
@@ -95,41 +91,28 @@ func freezeStream(f *Form, contentType string, body []byte) (*Frozen, error) {
 		}
 		at += len(ev.Raw)
 	}
+	return &Frozen{Form: f, Stream: true, ContentType: contentType, Body: body, Slots: m.slots}, nil
 }
 
 // folded reports whether some event spans several data lines, in which no slot could be marked.
 func folded(body []byte) bool {
-	for es := EventsOf(body); ; {
-		ev, ok := es.Next()
-		if !ok {
-			return false
-		}
+	for ev := range EventsOf(body).All() {
 		if ev.Data != nil && ev.at < 0 {
 			return true
 		}
 	}
+	return false
 }
 
 // unfold rewrites a stream with one data line per event. Between the tokens of JSON a line feed is as good as a space.
 func unfold(body []byte) []byte {
 	var out []byte
-	for es := EventsOf(body); ; {
-		ev, ok := es.Next()
-		if !ok {
-			return out
-		}
+	for ev := range EventsOf(body).All() {
 		if ev.Data != nil {
-			out = appendEvent(out, ev.Name, bytes.ReplaceAll(ev.Data, []byte("\n"), []byte(" ")))
+			out = appendEvent(out, ev.Name, rawjson.View(bytes.ReplaceAll(ev.Data, []byte("\n"), []byte(" "))))
 		}
 	}
-}
-
-// appendEvent appends one event of one data line.
-func appendEvent(dst []byte, name string, data []byte) []byte {
-	if name != "" {
-		dst = append(append(append(dst, "event: "...), name...), '\n')
-	}
-	return append(append(append(dst, "data: "...), data...), "\n\n"...)
+	return out
 }
 
 // Object returns the answer as a JSON object, into which a stream is merged; "" where the stream cannot be merged.

@@ -14,17 +14,20 @@ func NewScript(object gjson.Result) *Script { return &Script{most: 64<<10 + 32*l
 
 // Event adds an event whose data is the parts joined. name may be empty.
 func (s *Script) Event(name string, parts ...string) {
-	if s.Full() {
-		return
+	if !s.Full() {
+		s.dst = appendEvent(s.dst, name, parts...)
 	}
+}
+
+func appendEvent(dst []byte, name string, data ...string) []byte {
 	if name != "" {
-		s.dst = append(append(append(s.dst, "event: "...), name...), '\n')
+		dst = append(append(append(dst, "event: "...), name...), '\n')
 	}
-	s.dst = append(s.dst, "data: "...)
-	for _, p := range parts {
-		s.dst = append(s.dst, p...)
+	dst = append(dst, "data: "...)
+	for _, p := range data {
+		dst = append(dst, p...)
 	}
-	s.dst = append(s.dst, "\n\n"...)
+	return append(dst, "\n\n"...)
 }
 
 // Full reports whether the stream is out of proportion.

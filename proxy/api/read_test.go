@@ -98,11 +98,7 @@ func readOneByOne(form *answer.Form, body []byte) (v answer.Verdict, z *answer.F
 	marked := strings.HasPrefix(string(body), "\ufeff") && len(body) > 3 && !strings.ContainsRune(":\r\n", rune(body[3]))
 	ok = utf8.Valid(body) && !marked
 	z, _ = answer.Freeze(form, "text/event-stream", body)
-	for es := answer.EventsOf(body); ; {
-		ev, more := es.Next()
-		if !more {
-			break
-		}
+	for ev := range answer.EventsOf(body).All() {
 		if ev.Data == nil {
 			continue
 		}

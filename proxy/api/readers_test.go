@@ -66,11 +66,7 @@ func strictLines(t *testing.T) (lines []string) {
 			add(body)
 			continue
 		}
-		for events := answer.EventsOf(body); ; {
-			ev, ok := events.Next()
-			if !ok {
-				break
-			}
+		for ev := range answer.EventsOf(body).All() {
 			add(ev.Data)
 		}
 	}

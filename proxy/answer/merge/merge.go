@@ -23,24 +23,54 @@ type Tree struct {
 
 // Object is a JSON object that grows: members in the order of their first fragment.
 type Object struct {
-	members []member
-	at      map[string]int // place of each, once there are more than fewMembers
+	names   index[string]
+	members []member // in the order of names
 }
 
-// fewMembers is up to how many members or elements are found without a map, which would take more memory than they do.
-const fewMembers = 16
-
 type member struct {
-	name, key string // key is the name quoted, as it came
-	val       Tree
+	key string // the name quoted, as it came
+	val Tree
 }
 
 // List is an array whose elements are identified by their member index.
 type List struct {
-	next  int64 // one more than the largest index
-	index []int64
-	elems []*Object
-	at    map[int64]int // place of each, once there are more than fewMembers
+	next    int64 // one more than the largest index
+	indices index[int64]
+	elems   []*Object // in the order of indices
+}
+
+// index has keys in the order in which they were added.
+type index[K comparable] struct {
+	keys []K
+	at   map[K]int // place of each, once there are more than few
+}
+
+// few is up to how many keys are found without a map, which would take more memory than they do.
+const few = 16
+
+// find returns the place of a key, -1 where it is missing.
+func (x *index[K]) find(key K) int {
+	if x.at == nil {
+		return slices.Index(x.keys, key)
+	}
+	if i, ok := x.at[key]; ok {
+		return i
+	}
+	return -1
+}
+
+// add adds a key that is missing.
+func (x *index[K]) add(key K) {
+	x.keys = append(x.keys, key)
+	switch {
+	case x.at != nil:
+		x.at[key] = len(x.keys) - 1
+	case len(x.keys) > few:
+		x.at = make(map[K]int, 2*few)
+		for i, k := range x.keys {
+			x.at[k] = i
+		}
+	}
 }
 
 // NewObject returns an object without members.
@@ -141,43 +171,19 @@ func (t *Tree) join(v gjson.Result) {
 // Member returns the place of a member, which is made, with a value of null, where it is missing. key is the quoted name;
 // the name itself where it is empty.
 func (o *Object) Member(name, key string) *Tree {
-	i := o.find(name)
+	i := o.names.find(name)
 	if i < 0 {
 		i = len(o.members)
 		if key == "" {
 			key = rawjson.Quote(name)
 		}
 		if o.members == nil {
-			o.members = make([]member, 0, 4)
+			o.members, o.names.keys = make([]member, 0, 4), make([]string, 0, 4)
 		}
-		o.members = append(o.members, member{name: name, key: key, val: asItCame("null")})
-		o.note(i)
+		o.members = append(o.members, member{key, asItCame("null")})
+		o.names.add(name)
 	}
 	return &o.members[i].val
-}
-
-// find is the place of a member, -1 where it is missing.
-func (o *Object) find(name string) int {
-	if o.at == nil {
-		return slices.IndexFunc(o.members, func(m member) bool { return m.name == name })
-	}
-	if i, ok := o.at[name]; ok {
-		return i
-	}
-	return -1
-}
-
-// note puts member i, the last one, into the map, which is made when it is needed.
-func (o *Object) note(i int) {
-	switch {
-	case o.at != nil:
-		o.at[o.members[i].name] = i
-	case i >= fewMembers:
-		o.at = make(map[string]int, 2*fewMembers)
-		for j, m := range o.members {
-			o.at[m.name] = j
-		}
-	}
 }
 
 // merge adds the members of a delta. Some identify the thing and are not a part of it, and engines differ in whether they
@@ -225,12 +231,11 @@ func (l *List) indexOf(e gjson.Result) int64 {
 
 // Elem returns the element with an index, which is made where it is missing.
 func (l *List) Elem(index int64) *Object {
-	i := l.find(index)
+	i := l.indices.find(index)
 	if i < 0 {
 		i = len(l.elems)
-		l.note(index, i)
-		l.index = append(l.index, index)
-		if len(l.index) == 1 || index >= l.next {
+		l.indices.add(index)
+		if i == 0 || index >= l.next {
 			l.next = index + 1
 		}
 		l.elems = append(l.elems, NewObject())
@@ -238,39 +243,15 @@ func (l *List) Elem(index int64) *Object {
 	return l.elems[i]
 }
 
-// find is the place of an element, -1 where it is missing.
-func (l *List) find(index int64) int {
-	if l.at == nil {
-		return slices.Index(l.index, index)
-	}
-	if i, ok := l.at[index]; ok {
-		return i
-	}
-	return -1
-}
-
-// note puts element i, the next one, into the map, which is made when it is needed.
-func (l *List) note(index int64, i int) {
-	if l.at == nil && i >= fewMembers {
-		l.at = make(map[int64]int, 2*fewMembers)
-		for j, other := range l.index {
-			l.at[other] = j
-		}
-	}
-	if l.at != nil {
-		l.at[index] = i
-	}
-}
-
 // Sorted returns the elements in the order of their index. The result must not be changed.
 func (l *List) Sorted() []*Object {
-	if slices.IsSorted(l.index) {
+	if slices.IsSorted(l.indices.keys) {
 		return l.elems
 	}
-	order := slices.Sorted(slices.Values(l.index))
+	order := slices.Sorted(slices.Values(l.indices.keys))
 	elems := make([]*Object, len(order))
 	for i, index := range order {
-		elems[i] = l.elems[l.find(index)]
+		elems[i] = l.elems[l.indices.find(index)]
 	}
 	return elems
 }
@@ -303,8 +284,7 @@ func (o *Object) Append(dst []byte, except ...string) []byte {
 	dst = append(dst, '{')
 	first := len(dst)
 	for i := range o.members {
-		m := &o.members[i]
-		if !slices.Contains(except, m.name) {
+		if m := &o.members[i]; !slices.Contains(except, o.names.keys[i]) {
 			dst = m.val.Append(rawjson.AppendMember(dst, first, m.key, ""))
 		}
 	}

@@ -54,7 +54,7 @@ func TestListAppendsWithout(t *testing.T) {
 
 // TestListOfAnyOrder: the elements of a list are found and sorted by their index, with and without the map of a long one.
 func TestListOfAnyOrder(t *testing.T) {
-	for n := range 3 * fewMembers {
+	for n := range 3 * few {
 		l, want, order := NewList(), "[", rand.New(rand.NewPCG(uint64(n), 1)).Perm(n)
 		for _, i := range append(slices.Clone(order), order...) {
 			l.Elem(int64(i)).Member("a", "").Add(gjson.Parse(fmt.Sprintf(`"%d."`, i)))

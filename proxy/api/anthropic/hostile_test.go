@@ -181,11 +181,7 @@ func accumulate(t *testing.T, stream []byte) any {
 	var message object
 	var content []any
 	inputs := map[int]string{}
-	for es := answer.EventsOf(stream); ; {
-		ev, ok := es.Next()
-		if !ok {
-			break
-		}
+	for ev := range answer.EventsOf(stream).All() {
 		if ev.Data == nil || ev.IsDone() {
 			continue
 		}
