@@ -165,10 +165,10 @@ func TestEvictsNext(t *testing.T) {
 			}
 		}
 	}
-	silent := newRig(t, "random")
+	silent := newRig(t, "w-tinylfu")
 	silent.keep(t, 3)
-	if got := silent.get("/admin/entries?sort=evicts-next").Body.String(); ids(got) != "[]" || !strings.Contains(gjson.Get(got, "in_words").String(), "random does not say") {
-		t.Errorf("random: %s", got)
+	if got := silent.get("/admin/entries?sort=evicts-next").Body.String(); ids(got) != "[]" || !strings.Contains(gjson.Get(got, "in_words").String(), "w-tinylfu does not say") {
+		t.Errorf("w-tinylfu: %s", got)
 	}
 	follower := newRig(t, "lru", func(o *Options) { o.Shared = func() Shared { return Shared{} } })
 	if got := gjson.Get(follower.get("/admin/entries?sort=evicts-next").Body.String(), "in_words").String(); !strings.Contains(got, "Another process decides") {
