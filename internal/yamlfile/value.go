@@ -12,7 +12,7 @@ import (
 	"reprise/internal/suggest"
 )
 
-// Value is a list, a set of fields or a text, at its place in a document. One that the file does not have has no items, no fields and no
+// Value is a list, a set of fields or a text, at its place in a document. A value that the file does not have has no items, no fields and no
 // text; reading it adds no problem.
 type Value struct {
 	doc  *Document
@@ -29,7 +29,7 @@ func (v Value) Given() bool { return v.node != nil }
 // Field is the path of the value, such as rules[1].match.model; "" for the root.
 func (v Value) Field() string { return v.path }
 
-// Line is that of the value, from 1; 0 where the file does not have it.
+// Line is the line of the value, from 1; 0 where the file does not have it.
 func (v Value) Line() int {
 	if v.node == nil {
 		return 0
@@ -46,7 +46,7 @@ func (v Value) Bad(format string, args ...any) {
 	v.doc.problems = append(v.doc.problems, p)
 }
 
-// kind is what the value is, in the words of messages.
+// kind names what the value is, for messages.
 func (v Value) kind() string {
 	switch {
 	case v.node.Kind == yaml.SequenceNode:
@@ -59,8 +59,8 @@ func (v Value) kind() string {
 	return "one value"
 }
 
-// Fields are those of a value with a fixed set of names. A problem is added for each other one, with the nearest name, and where the value has
-// no fields.
+// Fields returns the fields of a value with a fixed set of names. It adds a problem for each field of another name, with the nearest of the
+// names, and for a value that has no fields.
 func (v Value) Fields(names ...string) Fields {
 	f := Fields{of: v, values: map[string]Value{}}
 	for key, value := range v.Each("fields: " + strings.Join(names, ", ")) {
@@ -81,7 +81,7 @@ func oneOf(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-// Fields are values by the names of their fields.
+// Fields holds values by the names of their fields.
 type Fields struct {
 	of     Value
 	values map[string]Value
@@ -96,10 +96,10 @@ func (f Fields) Get(name string) (Value, bool) {
 	return v, ok
 }
 
-// None reports whether the value has fields, of which there are none.
+// None reports whether the value is a set of fields that is empty.
 func (f Fields) None() bool { return f.of.isFields() && len(f.of.node.Content) == 0 }
 
-// Need is Get for a field that has to be there: a problem is added where it is not.
+// Need is Get for a field that must be there: it adds a problem if it is not.
 func (f Fields) Need(name string) (Value, bool) {
 	v, ok := f.Get(name)
 	if !ok && f.of.isFields() {
@@ -174,8 +174,8 @@ func (v Value) Text(want string) (text string, ok bool) {
 	return v.node.Value, true
 }
 
-// Number is the number of a value of digits with an optional sign, point and exponent, and ok says that it is one for which allowed is true.
-// want completes the problem "want …" that is added where it is none.
+// Number returns the number of a value of digits with an optional sign, point and exponent. If the value is something else, or allowed refuses the
+// number, it adds the problem "want …", which want completes, and ok is false.
 func (v Value) Number(want string, allowed func(float64) bool) (n float64, ok bool) {
 	text, ok := v.Text(want)
 	if !ok {

@@ -1,4 +1,6 @@
-// Package yamlfile reads the YAML files of an operator strictly. Everything in them has its place, for messages.
+// Package yamlfile reads the YAML files of an operator strictly, over the nodes that go.yaml.in/yaml parses. Everything in them has its place,
+// for messages: the library's own decoding into structs names neither the path of a field nor what is allowed there, and takes duplicates, merge
+// keys and aliases.
 //
 //	d, err := yamlfile.Read(path)               // no YAML, or not of the plain kind: err has the place
 //	rules, _ := d.Root().Fields("rules").Get("rules")
@@ -64,7 +66,7 @@ func Content(path string) ([]byte, error) {
 	return text, nil
 }
 
-// bare is a cause without the path, which the caller adds.
+// bare returns the cause of err without the path, which the caller adds.
 func bare(err error) error {
 	if p, ok := errors.AsType[*fs.PathError](err); ok {
 		return p.Err
@@ -87,12 +89,14 @@ func Parse(name string, text []byte) (*Document, error) {
 }
 
 func (d *Document) parse(text []byte) *Problem {
-	switch {
-	case len(text) > MaxBytes:
+	if len(text) > MaxBytes {
 		return &Problem{Text: fmt.Sprintf("the file is larger than %d KiB", MaxBytes>>10)}
-	case !utf8.Valid(text):
-		good := text[:validPrefix(text)]
-		return &Problem{Line: 1 + bytes.Count(good, []byte("\n")), Text: "the text is not UTF-8"}
+	}
+	number := 0
+	for line := range bytes.Lines(text) {
+		if number++; !utf8.Valid(line) {
+			return &Problem{Line: number, Text: "the text is not UTF-8"}
+		}
 	}
 	var document, second yaml.Node
 	decoder := yaml.NewDecoder(bytes.NewReader(text))
@@ -110,17 +114,6 @@ func (d *Document) parse(text []byte) *Problem {
 		}
 	}
 	return syntax(err)
-}
-
-func validPrefix(text []byte) (n int) {
-	for n < len(text) {
-		r, size := utf8.DecodeRune(text[n:])
-		if r == utf8.RuneError && size == 1 {
-			return n
-		}
-		n += size
-	}
-	return n
 }
 
 // empty reports whether nothing is written where a value belongs.
