@@ -4,7 +4,7 @@
 // call, so that the proxy and a simulation run the same code and name the same victims. The owner of an evictor (package
 // store in the proxy) serialises the calls.
 //
-// The contract is Evictor; a policy may implement Arriver, Contextual, Expirer, Forecaster, Linker, Pinner, Replacer, Persistent or Panel too. An
+// The contract is Evictor; a policy may implement Arriver, Expirer, Forecaster, Linker, Replacer, Persistent or Panel too. An
 // entry leaves for one of three reasons (evicted, expired, purged), and a new answer may replace one in its place. A Ledger
 // keeps an evictor within a limit and counts what is resident: only the ledger calls Insert and Remove, or for KV blocks the
 // Cache of sim/blocks.
@@ -130,22 +130,6 @@ type Arriver interface {
 type Expirer interface {
 	// Expired reports whether id, a resident, must not answer a request at that time.
 	Expired(id ID, at Tick) bool
-}
-
-// Contextual is an Evictor whose choice depends on the request that used an entry last: its category, or the probability that its
-// conversation goes on. Its caller has the request at hand and calls HitIn in place of Hit.
-type Contextual interface {
-	// HitIn is Hit for the resident it.ID. Category, Offset and Prob of the entry become those of it.
-	HitIn(it Item, at Tick)
-}
-
-// Pinner is an Evictor that leaves entries in use out of its choice, as the KV blocks of requests that run (papers/004 §3.4.1). Pins
-// makes one of any Evictor.
-type Pinner interface {
-	// Pin keeps the resident id from being a victim until as many calls of Unpin. Victim is false when all residents are pinned.
-	Pin(id ID)
-	// Unpin ends one Pin. At the last one the entry counts as used at that time, without being used more often.
-	Unpin(id ID, at Tick)
 }
 
 // Linker is an Evictor that follows dependencies between entries.

@@ -35,10 +35,7 @@ type agingEntry struct {
 	last   uint64 // which use of all was the last of this entry
 }
 
-var (
-	_ policy.Evictor = (*AgingLFU)(nil)
-	_ policy.Pinner  = (*AgingLFU)(nil)
-)
+var _ policy.Evictor = (*AgingLFU)(nil)
 
 func newAgingLFU(w float64) *AgingLFU {
 	a := &AgingLFU{w: w}

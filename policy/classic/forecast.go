@@ -45,14 +45,6 @@ func (o *offers[T]) last(staged uint32) {
 	}
 }
 
-// beyond offers what first has beyond its share, then second, then the rest of first.
-func (o *offers[T]) beyond(first *container.Queue, over int, second *container.Queue, staged uint32) {
-	rest := o.queue(first.Tail, over)
-	o.queue(second.Tail, second.Len)
-	o.queue(rest, first.Len)
-	o.last(staged)
-}
-
 // start is where a call of Forecast goes on.
 func start(from int, first uint32) uint32 {
 	if from > 0 {
@@ -120,8 +112,6 @@ func (l *LFU) Why(id policy.ID) string {
 	return fmt.Sprintf("uses %d, its insertion the first; the fewest go first", max(*l.keyed.Slots.At(slot), 1))
 }
 
-// Forecast offers the entries by their counters, then by age: what has chances left comes to the old end again for each of them.
-// Why is the counter.
 // Forecast offers the entries as the hand meets them, those without a mark first: it takes the marks of the others.
 func (s *Sieve) Forecast(to *policy.Forecast, from int) (next int) {
 	first := s.hand
@@ -166,10 +156,6 @@ func (s *Sieve) Why(id policy.ID) string {
 	return "not used since the hand passed it: it goes when the hand comes to it"
 }
 
-// Forecast offers what the FIFO has beyond its share, then the LRU.
-// Why is the queue.
-// Forecast offers what t1 has beyond its target, then t2.
-// Why is the list.
 // Forecast offers the HIR, the oldest first, then the LIR.
 func (l *LIRS) Forecast(to *policy.Forecast, _ int) (next int) {
 	hirs := offers[uint64]{f: to, slots: &l.hirs}
@@ -204,8 +190,6 @@ func (l *LIRS) Why(id policy.ID) string {
 	return "LIR: it returns after few other entries were used, and goes only when no HIR is left"
 }
 
-// Forecast offers every entry by its hit density: a victim is the least of some that are drawn.
-// Why is the density.
 // Forecast offers the least H first.
 func (g *GDSF) Forecast(to *policy.Forecast, _ int) (next int) {
 	g.keyed.Forecast(to.Offer)

@@ -40,7 +40,6 @@ type gdsfEntry struct {
 
 var (
 	_ policy.Evictor  = (*GDSF)(nil)
-	_ policy.Pinner   = (*GDSF)(nil)
 	_ policy.Replacer = (*GDSF)(nil)
 )
 

@@ -20,10 +20,7 @@ type LFU struct {
 	keyed container.Keyed[policy.ID, uint32] // the number of uses, which is the key
 }
 
-var (
-	_ policy.Evictor = (*LFU)(nil)
-	_ policy.Pinner  = (*LFU)(nil)
-)
+var _ policy.Evictor = (*LFU)(nil)
 
 // Insert stages the item; the one before it joins the others.
 func (l *LFU) Insert(it policy.Item, _ policy.Tick) {

@@ -21,10 +21,7 @@ type LRU struct {
 	queue container.Queue                    // the latest used at its head
 }
 
-var (
-	_ policy.Evictor = (*LRU)(nil)
-	_ policy.Pinner  = (*LRU)(nil)
-)
+var _ policy.Evictor = (*LRU)(nil)
 
 // NewLRU starts empty.
 func NewLRU() *LRU { return &LRU{} }

@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"testing"
 
+	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/policy"
 )
 
@@ -61,7 +62,7 @@ func cpu(b *testing.B) int64 {
 // stream is requests of new blocks, five a second.
 type stream struct {
 	evictor  policy.Evictor
-	context  policy.Contextual
+	context  pinning.Contextual
 	rng      *rand.Rand
 	at       policy.Tick
 	born     policy.ID
@@ -77,7 +78,7 @@ const (
 func newStream(b *testing.B, name string) *stream {
 	e := newPolicy(b, name)
 	s := &stream{evictor: e, rng: rand.New(rand.NewPCG(1, 2))}
-	s.context, _ = e.(policy.Contextual)
+	s.context, _ = e.(pinning.Contextual)
 	return s
 }
 

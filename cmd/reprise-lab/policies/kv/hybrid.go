@@ -3,6 +3,7 @@ package kv
 import (
 	"math"
 
+	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
@@ -30,9 +31,9 @@ type Hybrid struct {
 }
 
 var (
-	_ policy.Evictor    = (*Hybrid)(nil)
-	_ policy.Contextual = (*Hybrid)(nil)
-	_ policy.Pinner     = (*Hybrid)(nil)
+	_ policy.Evictor     = (*Hybrid)(nil)
+	_ pinning.Contextual = (*Hybrid)(nil)
+	_ pinning.Pinner     = (*Hybrid)(nil)
 )
 
 func newHybrid(a spec.Args) *Hybrid {

@@ -1,6 +1,7 @@
 package kv
 
 import (
+	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
@@ -41,9 +42,9 @@ type LPC struct {
 }
 
 var (
-	_ policy.Evictor    = (*LPC)(nil)
-	_ policy.Contextual = (*LPC)(nil)
-	_ policy.Pinner     = (*LPC)(nil)
+	_ policy.Evictor     = (*LPC)(nil)
+	_ pinning.Contextual = (*LPC)(nil)
+	_ pinning.Pinner     = (*LPC)(nil)
 )
 
 func newLPC(a spec.Args) *LPC {

@@ -4,6 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
+	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/policy"
 )
 
@@ -11,7 +12,7 @@ import (
 // pinned, and released when another request has begun. Several evictors get the same calls, and must name the same victims.
 type traffic struct {
 	t        *testing.T
-	evictors []policy.Pins
+	evictors []pinning.Pins
 	rng      *rand.Rand
 	capacity int
 	kinds    int
@@ -30,7 +31,7 @@ type traffic struct {
 func newTraffic(t *testing.T, capacity int, evictors ...policy.Evictor) *traffic {
 	f := &traffic{t: t, rng: rand.New(rand.NewPCG(1, 2)), capacity: capacity, kinds: 1, gap: 1, resident: map[uint64]policy.ID{}, keys: map[policy.ID]uint64{}}
 	for _, e := range evictors {
-		f.evictors = append(f.evictors, policy.Pinned(e))
+		f.evictors = append(f.evictors, pinning.Pinned(e))
 	}
 	return f
 }
@@ -75,7 +76,7 @@ func (f *traffic) request(it policy.Item, keys []uint64) {
 		}
 		it.ID = id
 		for _, e := range f.evictors {
-			if c, contextual := e.Evictor.(policy.Contextual); !ok {
+			if c, contextual := e.Evictor.(pinning.Contextual); !ok {
 				e.Insert(it, f.at)
 			} else if contextual {
 				c.HitIn(it, f.at)

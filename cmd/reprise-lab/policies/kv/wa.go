@@ -3,6 +3,7 @@ package kv
 import (
 	"math"
 
+	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
@@ -82,9 +83,9 @@ type waCell struct {
 }
 
 var (
-	_ policy.Evictor    = (*WA)(nil)
-	_ policy.Contextual = (*WA)(nil)
-	_ policy.Pinner     = (*WA)(nil)
+	_ policy.Evictor     = (*WA)(nil)
+	_ pinning.Contextual = (*WA)(nil)
+	_ pinning.Pinner     = (*WA)(nil)
 )
 
 func newWA(a spec.Args) *WA {

@@ -5,6 +5,7 @@ import (
 	"math"
 	"testing"
 
+	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/internal/policytest"
 	"reprise/policy"
 )
@@ -134,7 +135,7 @@ func TestCategoriesDiffer(t *testing.T) {
 		for i := range 500 {
 			at := policy.Tick{Seq: int64(i + 1), At: float64(i)}
 			if i >= 10 {
-				e.(policy.Contextual).HitIn(policy.Item{ID: policy.ID(2*(i%10) + 1), Category: returning}, at)
+				e.(pinning.Contextual).HitIn(policy.Item{ID: policy.ID(2*(i%10) + 1), Category: returning}, at)
 			} else {
 				e.Insert(policy.Item{ID: policy.ID(2*i + 1), Category: returning}, at)
 			}

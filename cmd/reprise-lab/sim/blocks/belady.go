@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/cmd/reprise-lab/sim"
 	"reprise/internal/container"
 	"reprise/policy"
@@ -25,7 +26,7 @@ type belady struct {
 
 var (
 	_ sim.Clairvoyant = (*belady)(nil)
-	_ policy.Pinner   = (*belady)(nil)
+	_ pinning.Pinner  = (*belady)(nil)
 )
 
 // Foresee stores the next use of the coming item.

@@ -1,6 +1,7 @@
 package blocks
 
 import (
+	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/policy"
 	"reprise/policy/classic"
 )
@@ -12,8 +13,8 @@ import (
 // the deepest first. Cache is the owner of these counts, and the only caller of its evictor's Insert and Remove. It is not safe for
 // concurrent use. It takes 8 bytes for each number of a block, besides what the evictor takes for each resident one.
 type Cache struct {
-	evictor policy.Pins
-	context policy.Contextual // the evictor; nil where it is none
+	evictor pinning.Pins
+	context pinning.Contextual // the evictor; nil where it is none
 
 	capacity int // slots
 	slots    []slot
@@ -38,8 +39,8 @@ func NewCache(capacity int, e policy.Evictor) *Cache {
 	if _, ok := e.(*classic.LRU); ok {
 		e = &recent{}
 	}
-	c := &Cache{capacity: capacity, evictor: policy.Pinned(e)}
-	c.context, _ = c.evictor.Evictor.(policy.Contextual)
+	c := &Cache{capacity: capacity, evictor: pinning.Pinned(e)}
+	c.context, _ = c.evictor.Evictor.(pinning.Contextual)
 	return c
 }
 

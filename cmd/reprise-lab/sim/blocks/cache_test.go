@@ -6,6 +6,7 @@ import (
 	"slices"
 	"testing"
 
+	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/policy"
 	"reprise/policy/classic"
 	"reprise/policy/registry"
@@ -68,26 +69,26 @@ func (a *audited) Remove(id policy.ID, why policy.Reason) {
 // contextual is an audited that is Contextual, as what it wraps.
 type contextual struct {
 	*audited
-	policy.Contextual
+	pinning.Contextual
 }
 
 // pinner is an audited that is a Pinner, as what it wraps.
 type pinner struct {
 	*audited
-	policy.Pinner
+	pinning.Pinner
 }
 
 // both are both.
 type both struct {
 	*audited
-	policy.Contextual
-	policy.Pinner
+	pinning.Contextual
+	pinning.Pinner
 }
 
 func audit(e policy.Evictor) (policy.Evictor, *audited) {
 	a := &audited{Evictor: e, has: map[policy.ID]bool{}, gone: map[policy.ID]bool{}}
-	context, isContextual := e.(policy.Contextual)
-	pins, isPinner := e.(policy.Pinner)
+	context, isContextual := e.(pinning.Contextual)
+	pins, isPinner := e.(pinning.Pinner)
 	switch {
 	case isContextual && isPinner:
 		return both{a, context, pins}, a

@@ -1,6 +1,9 @@
 package blocks
 
-import "reprise/policy"
+import (
+	"reprise/cmd/reprise-lab/policies/pinning"
+	"reprise/policy"
+)
 
 // recent is classic.LRU for the blocks of one Cache, which calls it with blocks that are resident, and pins each once. Its queue is a ring
 // that is linked by the numbers of blocks, so that no call searches for an ID: NewCache takes it in place of a classic.LRU. It needs 8 bytes
@@ -13,7 +16,7 @@ type neighbours struct{ older, newer uint32 }
 
 var (
 	_ policy.Evictor = (*recent)(nil)
-	_ policy.Pinner  = (*recent)(nil)
+	_ pinning.Pinner = (*recent)(nil)
 )
 
 // Insert puts it at the newest end.

@@ -1,18 +1,19 @@
-package policy_test
+package pinning_test
 
 import (
 	"testing"
 
+	"reprise/cmd/reprise-lab/policies"
+	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/internal/policytest"
 	"reprise/policy"
 	"reprise/policy/classic"
-	"reprise/policy/registry"
 )
 
 // TestPinnedIsLazy: an entry leaves the inner policy only when it is named, and comes back at its last Unpin.
 func TestPinnedIsLazy(t *testing.T) {
 	fifo := &classic.FIFO{}
-	p := policy.Pinned(fifo)
+	p := pinning.Pinned(fifo)
 	policytest.PlayScript(t, p, "+1 +2 +3")
 	p.Pin(1)
 	p.Pin(1)
@@ -31,9 +32,9 @@ func TestPinnedIsLazy(t *testing.T) {
 // TestPinnedKeepsTheItem: what is inserted again has the cost and size of before, and what the last request changed.
 func TestPinnedKeepsTheItem(t *testing.T) {
 	inner := &noted{}
-	p := policy.Pinned(inner)
+	p := pinning.Pinned(inner)
 	p.Insert(policy.Item{ID: 1, Size: 3, Cost: 4, Offset: 1}, policy.Tick{Seq: 1})
-	p.Evictor.(policy.Contextual).HitIn(policy.Item{ID: 1, Category: 2, Offset: 7, Prob: .5}, policy.Tick{Seq: 1})
+	p.Evictor.(pinning.Contextual).HitIn(policy.Item{ID: 1, Category: 2, Offset: 7, Prob: .5}, policy.Tick{Seq: 1})
 	p.Pin(1)
 	policytest.WantVictim(t, p, 0, false)
 	p.Unpin(1, policy.Tick{Seq: 9})
@@ -58,11 +59,11 @@ func (n *noted) Insert(it policy.Item, at policy.Tick) {
 // TestPinsKeepUses: an entry that was pinned when it had the fewest uses has them all after it, and is the last used of its equals.
 func TestPinsKeepUses(t *testing.T) {
 	for _, name := range []string{"lfu", "gdsf", "aging-lfu:w=1000"} {
-		e, err := registry.New(name, policy.Options{Capacity: 9})
+		e, err := policies.New(name, policy.Options{Capacity: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := policy.Pinned(e)
+		p := pinning.Pinned(e)
 		policytest.PlayScript(t, p, "+1 +2 +3 +4 h1 h2 h3 h3 h4 h4 h4")
 		p.Pin(1)
 		p.Pin(1)
@@ -82,11 +83,11 @@ func TestPinsKeepUses(t *testing.T) {
 // TestNewestGoesOnceReleased: a block cache asks for a victim before it inserts, so that the newest entry can be the one of fewest uses.
 func TestNewestGoesOnceReleased(t *testing.T) {
 	for _, name := range []string{"lfu", "aging-lfu:w=1000"} {
-		e, err := registry.New(name, policy.Options{Capacity: 9})
+		e, err := policies.New(name, policy.Options{Capacity: 9})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := policy.Pinned(e)
+		p := pinning.Pinned(e)
 		policytest.PlayScript(t, p, "+1 h1 +2")
 		p.Pin(2)
 		p.Unpin(2, policy.Tick{Seq: 9})
@@ -97,7 +98,7 @@ func TestNewestGoesOnceReleased(t *testing.T) {
 // TestPinnedIsThePinner: a policy that can pin is not wrapped.
 func TestPinnedIsThePinner(t *testing.T) {
 	l := classic.NewLRU()
-	if p := policy.Pinned(l); p.Evictor != policy.Evictor(l) || p.Pinner != policy.Pinner(l) {
+	if p := pinning.Pinned(l); p.Evictor != policy.Evictor(l) || p.Pinner != pinning.Pinner(l) {
 		t.Errorf("%T and %T for an LRU", p.Evictor, p.Pinner)
 	}
 }

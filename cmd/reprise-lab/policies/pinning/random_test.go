@@ -1,21 +1,23 @@
-package registry
+package pinning_test
 
 import (
 	"math/rand/v2"
 	"testing"
 
+	"reprise/cmd/reprise-lab/policies"
+	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/internal/policytest"
 	"reprise/policy"
 )
 
 // TestPinsNeverMatterWithoutOne: pins that end before the next victim is named leave the victims of every policy whose Unpin is no use.
 func TestPinsNeverMatterWithoutOne(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range policies.All.Names() {
 		bare := named(t, name, policy.Options{Capacity: 8})
-		if _, ok := bare.(policy.Pinner); ok {
+		if _, ok := bare.(pinning.Pinner); ok {
 			continue // Unpin is a use there
 		}
-		pins := policy.Pinned(named(t, name, policy.Options{Capacity: 8}))
+		pins := pinning.Pinned(named(t, name, policy.Options{Capacity: 8}))
 		for i, op := range policytest.RandomOps(rand.New(rand.NewPCG(11, 12)), 2000) {
 			if op.Kind == policytest.OpArrive || op.Kind == policytest.OpLink { // the wrapper has no such methods
 				continue
@@ -34,11 +36,11 @@ func TestPinsNeverMatterWithoutOne(t *testing.T) {
 
 // TestNoPinnedVictim pins and unpins at random, under every policy, and drains it twice: with the pins and after the last one.
 func TestNoPinnedVictim(t *testing.T) {
-	for _, name := range Names() {
+	for _, name := range policies.All.Names() {
 		t.Run(name, func(t *testing.T) {
 			var drained [2]string
 			for i := range drained {
-				p := playPins(t, policy.Pinned(named(t, name, policy.Options{Capacity: 8, Seed: 1})))
+				p := playPins(t, pinning.Pinned(named(t, name, policy.Options{Capacity: 8, Seed: 1})))
 				drained[i] = p.drain()
 			}
 			if drained[0] != drained[1] {
@@ -51,13 +53,13 @@ func TestNoPinnedVictim(t *testing.T) {
 // pinsPlay counts the pins of each resident itself.
 type pinsPlay struct {
 	t    *testing.T
-	pins policy.Pins
+	pins pinning.Pins
 	held map[policy.ID]int // residents
 	ids  []policy.ID       // of all that were pinned, in order
 	at   policy.Tick
 }
 
-func playPins(t *testing.T, pins policy.Pins) *pinsPlay {
+func playPins(t *testing.T, pins pinning.Pins) *pinsPlay {
 	p := &pinsPlay{t: t, pins: pins, held: map[policy.ID]int{}}
 	rng := rand.New(rand.NewPCG(9, 10))
 	for _, op := range policytest.RandomOps(rng, 4000) {
@@ -74,7 +76,7 @@ func playPins(t *testing.T, pins policy.Pins) *pinsPlay {
 		case policytest.OpLink:
 			p.unpin(op.Parent)
 		default:
-			if c, ok := pins.Evictor.(policy.Contextual); ok {
+			if c, ok := pins.Evictor.(pinning.Contextual); ok {
 				c.HitIn(policy.Item{ID: op.ID, Category: uint32(op.Topic)}, p.at)
 			}
 		}
@@ -138,4 +140,13 @@ func (p *pinsPlay) drain() string {
 		p.t.Fatalf("%d pins, and %d residents with one at the end: nothing was tested", n, left)
 	}
 	return order
+}
+
+func named(t *testing.T, name string, o policy.Options) policy.Evictor {
+	t.Helper()
+	e, err := policies.New(name, o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return e
 }
