@@ -28,7 +28,7 @@ const (
 
 // seal makes and checks the seals of answers: the tag of AES-GCM over a key and the value under it. So a value that was damaged, copied to
 // another key, or made without the secret is recognised.
-type seal struct{ cipher.AEAD }
+type seal struct{ aead cipher.AEAD }
 
 func newSeal(secret [32]byte) *seal {
 	key, err := hkdf.Key(sha256.New, secret[:], nil, "reprise answers", 32)
@@ -45,10 +45,10 @@ func newSeal(secret [32]byte) *seal {
 	panic(err)
 }
 
-// tag is that of a value without its seal. The key is what is encrypted; its cipher is dropped.
+// tag authenticates a value without its seal. It encrypts the key and drops the cipher text.
 func (s *seal) tag(key store.Key, value, nonce []byte) []byte {
 	var b [len(key) + sealSize - nonceSize]byte
-	return s.Seal(b[:0], nonce, key[:], value)[len(key):]
+	return s.aead.Seal(b[:0], nonce, key[:], value)[len(key):]
 }
 
 func (s *seal) appendAnswer(b []byte, e *store.Entry, m store.Mark) []byte {
@@ -88,9 +88,9 @@ func (s *seal) decodeAnswer(key store.Key, value []byte) (e *store.Entry, writte
 func (s *Shared) Fetch(ctx context.Context, key store.Key) (f store.Fetched, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	v, err := s.client().MGet(ctx, s.keys.mark, s.keys.answer(key)).Result()
+	v, err := s.link.client().MGet(ctx, s.link.keys.mark, s.link.keys.answer(key)).Result()
 	if err != nil {
-		return f, s.seen(err)
+		return f, s.link.seen(err)
 	}
 	if mark, ok := v[0].(string); ok {
 		f.Now, _ = parseMark(mark)
@@ -101,7 +101,7 @@ func (s *Shared) Fetch(ctx context.Context, key store.Key) (f store.Fetched, err
 	}
 	e, written, ok := s.seal.Load().decodeAnswer(key, unsafe.Slice(unsafe.StringData(value), len(value))) // entries never change
 	if !ok {
-		s.foreign.Add(1)
+		s.link.foreign.Add(1)
 		return f, nil
 	}
 	f.Entry, f.Written = e, written

@@ -18,7 +18,7 @@ import (
 func (s *Shared) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (p store.Position, err error) {
 	payload, records := store.AppendEvents(nil, evs, *s.space.Load())
 	seal := s.seal.Load()
-	args := []any{s.keys.prefix, logName(m.Log), m.Purges, s.processArg(), serial, s.opt.LogLength, payload, s.opt.MaxAliases, s.opt.LogBytes}
+	args := []any{s.link.keys.prefix, logName(m.Log), m.Purges, s.processArg(), serial, s.opt.LogLength, payload, s.opt.MaxAliases, s.opt.LogBytes}
 	for i := range evs {
 		ev := &evs[i]
 		switch id := bytesOf(uint64(ev.ID)); ev.Kind {
@@ -36,11 +36,11 @@ func (s *Shared) Append(ctx context.Context, m store.Mark, serial uint64, evs []
 			args = append(args, "d", id, keyText(&ev.Key))
 		}
 	}
-	v, err := s.run(ctx, appendScript, []string{s.keys.head, s.keys.log, s.keys.aliases}, args...)
+	v, err := s.link.run(ctx, appendScript, []string{s.link.keys.head, s.link.keys.log, s.link.keys.aliases}, args...)
 	if err != nil {
 		return p, fmt.Errorf("append events: %w", err)
 	}
-	return s.appended(m, v)
+	return s.link.appended(m, v)
 }
 
 // appended reads the answer of appendScript.
@@ -91,7 +91,7 @@ func (s *Shared) Purge(ctx context.Context, serial uint64, f store.Filter) (m st
 	if err != nil {
 		return m, fmt.Errorf("purge: %w", err)
 	}
-	v, err := s.run(ctx, purgeScript, []string{s.keys.head, s.keys.mark, s.keys.log, s.keys.purges}, s.processArg(), serial, s.opt.LogLength, filter)
+	v, err := s.link.run(ctx, purgeScript, []string{s.link.keys.head, s.link.keys.mark, s.link.keys.log, s.link.keys.purges}, s.processArg(), serial, s.opt.LogLength, filter)
 	if err != nil {
 		return m, fmt.Errorf("purge: %w", err)
 	}
@@ -117,7 +117,7 @@ func (s *Shared) Finish(ctx context.Context, purges ...store.Mark) error {
 			args = append(args, m.Purges)
 		}
 	}
-	if _, err := s.run(ctx, finishScript, []string{s.keys.head, s.keys.purges}, args...); err != nil {
+	if _, err := s.link.run(ctx, finishScript, []string{s.link.keys.head, s.link.keys.purges}, args...); err != nil {
 		return fmt.Errorf("finish purges: %w", err)
 	}
 	return nil

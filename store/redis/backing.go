@@ -14,7 +14,7 @@ import (
 	"reprise/store"
 )
 
-// The body of a record in the server begins with its form, except that of aliases, which the script that appends changes.
+// The body of a record in the server begins with its form. A list of aliases has none: the script that appends changes it.
 const (
 	formPlain  = 0 // as the store has it
 	formRecord = 1 // of an entry, by store.AppendRecord, with the vector
@@ -30,8 +30,8 @@ type backing struct {
 
 var _ store.Backing = (*backing)(nil)
 
-// Backing is the records of the entries, for a process that starts, and what the keeper writes of the policy's state. Space and secret in it
-// are those that Agree has found. A Load reads all of it, in some hundred round trips; ErrUnreachable is as that of Open.
+// Backing is the records of the entries, for a process that starts, and what the keeper writes of the policy's state. It reports the
+// space and the secret that Agree has found. A Load reads all of it, in some hundred round trips; ErrUnreachable is as that of Open.
 func (s *Shared) Backing() store.Backing { return &backing{s: s, member: true} }
 
 // loadTime bounds one of the round trips of a Load, and writeTime a Write.
@@ -61,7 +61,7 @@ func (b *backing) Load(fn func(store.Record) error) (r store.Report, err error) 
 			}
 		}
 	}
-	b.s.foreign.Add(int64(r.Skipped))
+	b.s.link.foreign.Add(int64(r.Skipped))
 	return r, nil
 }
 
@@ -77,19 +77,19 @@ type loading struct {
 func (l *loading) buckets(kind store.Kind, from, to uint64) error {
 	ctx, cancel := context.WithTimeout(context.Background(), loadTime)
 	defer cancel()
-	pipe := l.s.client().Pipeline()
+	pipe := l.s.link.client().Pipeline()
 	var answers []*redis.Cmd
 	for id := from; id < to; id++ {
-		answers = append(answers, pipe.Do(ctx, "hgetall", l.s.keys.bucket(kind, id)))
+		answers = append(answers, pipe.Do(ctx, "hgetall", l.s.link.keys.bucket(kind, id)))
 	}
 	if _, err := pipe.Exec(ctx); err != nil && !redis.HasErrorPrefix(err, "WRONGTYPE") {
-		return orUnreachable(l.s.seen(err))
+		return orUnreachable(l.s.link.seen(err))
 	}
 	for _, a := range answers {
 		pairs, err := a.Slice()
 		if err != nil {
 			if !redis.HasErrorPrefix(err, "WRONGTYPE") {
-				return orUnreachable(l.s.seen(err))
+				return orUnreachable(l.s.link.seen(err))
 			}
 			l.report.Skipped++
 		}
@@ -146,7 +146,7 @@ func (b *backing) Write(batch *store.Batch) error {
 	if b.closed.Load() {
 		return store.ErrClosed
 	}
-	w := writing{keys: &b.s.keys, places: map[string]int{}}
+	w := writing{keys: &b.s.link.keys, places: map[string]int{}}
 	for r := range batch.Deletions() {
 		w.add(r.Kind, r.ID, "d", "")
 	}
@@ -166,11 +166,11 @@ func (b *backing) Write(batch *store.Batch) error {
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), writeTime)
 	defer cancel()
-	v, err := b.s.run(ctx, writeScript, w.names, w.args...)
+	v, err := b.s.link.run(ctx, writeScript, w.names, w.args...)
 	if err != nil {
 		return fmt.Errorf("write records: %w", err)
 	}
-	b.s.countForeign(fmt.Sprint(v))
+	b.s.link.countForeign(fmt.Sprint(v))
 	return nil
 }
 

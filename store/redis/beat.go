@@ -32,7 +32,7 @@ func (s *Shared) Beat(ctx context.Context, applied store.Position, keep bool) (p
 		keeps = 1
 	}
 	args := append(s.beginArgs(), s.processArg(), s.token, applied.N, s.opt.Name, keeps, leaseTime.Milliseconds(), silentTime.Milliseconds(), keptBatches, keptBytes)
-	v, err := s.run(ctx, beatScript, s.keys.begin(), args...)
+	v, err := s.link.run(ctx, beatScript, s.link.keys.begin(), args...)
 	if err != nil {
 		return p, fmt.Errorf("beat: %w", orUnreachable(err))
 	}
@@ -43,7 +43,7 @@ func (s *Shared) Beat(ctx context.Context, applied store.Position, keep bool) (p
 	if err != nil {
 		return p, fmt.Errorf("beat: %w", err)
 	}
-	s.countForeign(r[10])
+	s.link.countForeign(r[10])
 	if r[8] != checkOf(s.Secret()) {
 		return p, fmt.Errorf("beat: %w", store.ErrSecret)
 	}
@@ -54,7 +54,7 @@ func (s *Shared) Beat(ctx context.Context, applied store.Position, keep bool) (p
 	members, _ := v.([]any)[9].([]any)
 	p.Members = membersOf(members, p.Time)
 	unfinished, _ := v.([]any)[11].([]any)
-	p.Unfinished = s.unfinished(unfinished)
+	p.Unfinished = s.link.unfinished(unfinished)
 	p.Full = r[12] == "1"
 	return p, nil
 }

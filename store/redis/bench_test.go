@@ -38,7 +38,7 @@ func BenchmarkFetch(b *testing.B) {
 		took[i] = append(took[i], time.Since(began))
 	}
 	for b.Loop() {
-		timed(0, func(ctx context.Context) error { return s.client().Get(ctx, s.keys.answer(e.Key)).Err() })
+		timed(0, func(ctx context.Context) error { return s.link.client().Get(ctx, s.link.keys.answer(e.Key)).Err() })
 		timed(1, func(ctx context.Context) error { _, err := s.Fetch(ctx, e.Key); return err })
 	}
 	for i := range took {

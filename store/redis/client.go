@@ -104,8 +104,8 @@ func (l *link) reader() redis.UniversalClient {
 	return l.clients.read
 }
 
-// seen looks at the error of a command. A server that has become a replica stays one for its open connections, and a host's name may lead
-// to the new primary: both clients are made new then, once a second at most.
+// seen looks at the error of a command and returns it. If the server has become a replica, its open connections stay there while the name of
+// the host may lead to the new primary already: both clients are then made again, once a second at most.
 func (l *link) seen(err error) error {
 	if !readOnly(err) {
 		return err

@@ -334,16 +334,16 @@ func TestReadOnly(t *testing.T) {
 			return err
 		},
 		"older": func() error {
-			return s.seen(s.client().Eval(t.Context(), "return redis.error_reply('ERR READONLY replica')", nil).Err())
+			return s.link.seen(s.link.client().Eval(t.Context(), "return redis.error_reply('ERR READONLY replica')", nil).Err())
 		},
 	} {
 		server.Must("REPLICAOF", "127.0.0.1", "1")
-		s.renewed.Store(0)
-		before := s.client()
+		s.link.renewed.Store(0)
+		before := s.link.client()
 		if err := call(); err == nil || !strings.Contains(err.Error(), "READONLY") {
 			t.Errorf("%s: %v", name, err)
 		}
-		if s.client() == before {
+		if s.link.client() == before {
 			t.Errorf("%s: the connections are the same", name)
 		}
 		server.Must("REPLICAOF", "NO", "ONE")

@@ -20,7 +20,7 @@ func TestForeignAnswers(t *testing.T) {
 	s := open(t, Options{URL: "redis://" + server.Addr})
 	m := beat(t, s).Mark
 	key := store.Key{1}
-	name := s.keys.answer(key)
+	name := s.link.keys.answer(key)
 	appendAll(t, s, m, insert(entry(1, 1, "because")))
 	good, _ := server.Must("GET", name).(string)
 	refused := func(what string, counted bool) {
@@ -47,7 +47,7 @@ func TestForeignAnswers(t *testing.T) {
 	server.Must("RPUSH", name, "a")
 	refused("list", false) // MGET reads it as nothing
 	server.Must("DEL", name)
-	server.Must("SET", s.keys.answer(store.Key{2}), good)
+	server.Must("SET", s.link.keys.answer(store.Key{2}), good)
 	key = store.Key{2}
 	refused("the answer of another key", true)
 	key = store.Key{1}
@@ -67,7 +67,7 @@ func TestForeignKeys(t *testing.T) {
 		for _, put := range [][]string{{"SET", "hello"}, {"RPUSH", "a"}, {"HSET", "a", "b"}} {
 			m := beat(t, s).Mark
 			appendAll(t, s, m, insert(entry(1, 1, "a")), store.Event{Kind: store.EventAlias, ID: 1, Key: store.Key{9}})
-			name := s.keys.prefix + spoiled
+			name := s.link.keys.prefix + spoiled
 			server.Must("DEL", name)
 			server.Must(append([]string{put[0], name}, put[1:]...)...)
 			p := beat(t, s)
@@ -105,7 +105,7 @@ func TestForeignRecords(t *testing.T) {
 	server := redistest.Start(t, redistest.Options{})
 	s := open(t, Options{URL: "redis://" + server.Addr})
 	appendAll(t, s, beat(t, s).Mark, insert(entry(1, 1, "a")))
-	r1, r2 := s.keys.bucket(store.KindEntry, 1), s.keys.bucket(store.KindEntry, 2)
+	r1, r2 := s.link.keys.bucket(store.KindEntry, 1), s.link.keys.bucket(store.KindEntry, 2)
 	good, _ := server.Must("HGET", r1, field(store.KindEntry, 1)).(string)
 	for i, pair := range [][2]string{{"name", "body"}, {field(store.KindEntry, 2), ""}, {field(store.KindEntry, 3), "\x01" + strings.Repeat("x", 200)}, {field(store.KindEntry, 4), good[:len(good)-1]}, {field(store.KindState, 5), "\x07"}} {
 		server.Must("HSET", r2, pair[0], pair[1])
@@ -124,10 +124,10 @@ func TestForgedAnswer(t *testing.T) {
 	m := beat(t, s).Mark
 	e, other := entry(1, 1, "true"), entry(2, 2, "true")
 	appendAll(t, s, m, insert(e), insert(other))
-	good, _ := server.Must("GET", s.keys.answer(e.Key)).(string)
+	good, _ := server.Must("GET", s.link.keys.answer(e.Key)).(string)
 	forged := newSeal([32]byte{1}).appendAnswer(nil, entry(2, 2, "forged"), m)
 	for title, value := range map[string]string{"another secret": string(forged), "of another key": good, "changed": strings.Replace(good, "true", "fals", 1)} {
-		server.Must("SET", s.keys.answer(other.Key), value)
+		server.Must("SET", s.link.keys.answer(other.Key), value)
 		if f, err := s.Fetch(t.Context(), other.Key); err != nil || f.Entry != nil {
 			t.Errorf("%s: fetched %+v %v", title, f.Entry, err)
 		}

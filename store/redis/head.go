@@ -22,7 +22,7 @@ const schema = "2"
 
 func randomProcess() uint16 { return uint16(1 + mathrand.IntN(65535)) }
 
-// firstSecret is the secret of a store that this process begins: derived from text, or drawn.
+// firstSecret returns the secret of a store that this process begins: derived from text, or drawn.
 func firstSecret(text string) (secret [32]byte, drawn bool) {
 	if text == "" {
 		rand.Read(secret[:])
@@ -35,7 +35,7 @@ func firstSecret(text string) (secret [32]byte, drawn bool) {
 	return [32]byte(b), false
 }
 
-// checkOf is a value by which processes compare their secrets, and from which none can be found.
+// checkOf returns a value by which processes compare their secrets, and from which no secret can be computed.
 func checkOf(secret [32]byte) string {
 	m := hmac.New(sha256.New, secret[:])
 	m.Write([]byte("check"))
@@ -56,7 +56,7 @@ func (s *Shared) beginArgs() []any {
 	if s.shared {
 		kept = hex.EncodeToString(s.secret[:])
 	}
-	return []any{s.keys.prefix, schema, *s.space.Load(), checkOf(s.secret), kept, random(8), strconv.Itoa(int(randomProcess()))}
+	return []any{s.link.keys.prefix, schema, *s.space.Load(), checkOf(s.secret), kept, random(8), strconv.Itoa(int(randomProcess()))}
 }
 
 // Agree reads what the processes that share the store have agreed on, or begins it, and gets a number for this process. The errors are
@@ -64,9 +64,9 @@ func (s *Shared) beginArgs() []any {
 func (s *Shared) Agree(ctx context.Context) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	err := s.checkServer(ctx)
+	err := s.link.checkServer(ctx)
 	if err != nil {
-		err = s.to.diagnose(err)
+		err = s.link.to.diagnose(err)
 	} else if err = s.agree(ctx); err != nil {
 		err = classify(err)
 	}
@@ -77,7 +77,7 @@ func (s *Shared) Agree(ctx context.Context) error {
 }
 
 func (s *Shared) agree(ctx context.Context) error {
-	v, err := s.run(ctx, headScript, s.keys.begin(), s.beginArgs()...)
+	v, err := s.link.run(ctx, headScript, s.link.keys.begin(), s.beginArgs()...)
 	if err != nil {
 		return err
 	}
@@ -93,7 +93,7 @@ func (s *Shared) checkHead(v any) error {
 	if err != nil {
 		return err
 	}
-	other := "use another REPRISE_REDIS_PREFIX, or remove the keys " + s.keys.prefix + "*"
+	other := "use another REPRISE_REDIS_PREFIX, or remove the keys " + s.link.keys.prefix + "*"
 	if h[0] != schema {
 		return fmt.Errorf("%w: the schema is %.20q, and this program has schema %s; %s", store.ErrVersion, h[0], schema, other)
 	}
@@ -129,7 +129,7 @@ func (s *Shared) register(ctx context.Context) error {
 	if s.Agreed() {
 		now = s.processArg()
 	}
-	v, err := s.run(ctx, processScript, []string{s.keys.members, s.keys.processes, s.keys.head}, now, s.token, s.opt.Name, strconv.Itoa(int(randomProcess())))
+	v, err := s.link.run(ctx, processScript, []string{s.link.keys.members, s.link.keys.processes, s.link.keys.head}, now, s.token, s.opt.Name, strconv.Itoa(int(randomProcess())))
 	if err != nil {
 		return err
 	}
@@ -143,8 +143,8 @@ func (s *Shared) register(ctx context.Context) error {
 	return nil
 }
 
-// checkServer refuses a server that is too old, and a node of a cluster that is to be used alone. A server that does not show itself to
-// this user is used: a command that it lacks is an error then.
+// checkServer refuses a server that is too old, and a node of a cluster that is to be used alone. If the
+// ACLs of this user deny INFO, the check is skipped: a command that the server lacks is an error later.
 func (l *link) checkServer(ctx context.Context) error {
 	info, err := l.info(ctx, "server")
 	if err != nil {

@@ -20,13 +20,13 @@ type Info struct {
 func (s *Shared) Info(ctx context.Context) (i Info, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	server, err := s.info(ctx, "server")
+	server, err := s.link.info(ctx, "server")
 	if err != nil {
-		return i, s.seen(err)
+		return i, s.link.seen(err)
 	}
-	memory, err := s.info(ctx, "memory")
+	memory, err := s.link.info(ctx, "memory")
 	if err != nil {
-		return i, s.seen(err)
+		return i, s.link.seen(err)
 	}
 	i.Version, i.Policy = server["redis_version"], memory["maxmemory_policy"]
 	if v := server["valkey_version"]; v != "" {
@@ -37,18 +37,21 @@ func (s *Shared) Info(ctx context.Context) (i Info, err error) {
 	return i, nil
 }
 
+// node is the connection to the server that has the store: of a cluster the node of its slot.
+func (l *link) node(ctx context.Context) (redis.Cmdable, error) {
+	if c, ok := l.client().(*redis.ClusterClient); ok {
+		return c.MasterForKey(ctx, l.keys.head)
+	}
+	return l.client(), nil
+}
+
 // info is one section of INFO.
 func (l *link) info(ctx context.Context, section string) (map[string]string, error) {
-	var text string
-	var err error
-	if c, ok := l.client().(*redis.ClusterClient); ok {
-		var node *redis.Client
-		if node, err = c.MasterForKey(ctx, l.keys.head); err == nil {
-			text, err = node.Info(ctx, section).Result()
-		}
-	} else {
-		text, err = l.client().Info(ctx, section).Result()
+	node, err := l.node(ctx)
+	if err != nil {
+		return nil, err
 	}
+	text, err := node.Info(ctx, section).Result()
 	values := map[string]string{}
 	for line := range strings.SplitSeq(text, "\n") {
 		if name, value, ok := strings.Cut(strings.TrimSpace(line), ":"); ok {

@@ -12,9 +12,9 @@ import (
 func (s *Shared) Lease(ctx context.Context, key store.Key, ttl time.Duration) (mine bool, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	mine, err = s.client().SetNX(ctx, s.keys.flight(key), s.token, ttl).Result()
+	mine, err = s.link.client().SetNX(ctx, s.link.keys.flight(key), s.token, ttl).Result()
 	if err != nil {
-		return false, fmt.Errorf("take lease: %w", s.seen(err))
+		return false, fmt.Errorf("take lease: %w", s.link.seen(err))
 	}
 	return mine, nil
 }
@@ -24,7 +24,7 @@ func (s *Shared) Renew(ctx context.Context, ttl time.Duration, flights ...store.
 	if len(flights) == 0 {
 		return nil
 	}
-	if _, err := s.run(ctx, renewScript, s.keys.flights(flights), s.token, ttl.Milliseconds()); err != nil {
+	if _, err := s.link.run(ctx, renewScript, s.link.keys.flights(flights), s.token, ttl.Milliseconds()); err != nil {
 		return fmt.Errorf("renew leases: %w", err)
 	}
 	return nil
@@ -35,7 +35,7 @@ func (s *Shared) Release(ctx context.Context, flights ...store.Key) error {
 	if len(flights) == 0 {
 		return nil
 	}
-	if _, err := s.run(ctx, releaseScript, s.keys.flights(flights), s.token); err != nil {
+	if _, err := s.link.run(ctx, releaseScript, s.link.keys.flights(flights), s.token); err != nil {
 		return fmt.Errorf("release leases: %w", err)
 	}
 	return nil

@@ -42,15 +42,15 @@ func (s *Shared) Read(ctx context.Context, after store.Position, wait time.Durat
 	defer cancel()
 	log, id := split(after)
 	block := max(wait, time.Millisecond)
-	streams, err := s.reader().XRead(ctx, &redis.XReadArgs{Streams: []string{s.keys.log, id}, Count: readAtOnce, Block: block}).Result()
+	streams, err := s.link.reader().XRead(ctx, &redis.XReadArgs{Streams: []string{s.link.keys.log, id}, Count: readAtOnce, Block: block}).Result()
 	switch {
 	case errors.Is(err, redis.Nil):
-		return nil, s.checkEnd(ctx, after)
+		return nil, s.link.checkEnd(ctx, after)
 	case redis.HasErrorPrefix(err, "WRONGTYPE"):
-		s.foreign.Add(1)
+		s.link.foreign.Add(1)
 		return nil, fmt.Errorf("read log: %w: %w", store.ErrGap, err)
 	case err != nil:
-		return nil, fmt.Errorf("read log: %w", s.seen(err))
+		return nil, fmt.Errorf("read log: %w", s.link.seen(err))
 	}
 	var all []store.Logged
 	for _, m := range streams[0].Messages {
@@ -148,7 +148,7 @@ func (s *Shared) TrimLog(ctx context.Context, through store.Position) error {
 	if log == "" {
 		return nil
 	}
-	if _, err := s.run(ctx, trimScript, []string{s.keys.head, s.keys.log}, log, id); err != nil {
+	if _, err := s.link.run(ctx, trimScript, []string{s.link.keys.head, s.link.keys.log}, log, id); err != nil {
 		return fmt.Errorf("trim log: %w", err)
 	}
 	return nil

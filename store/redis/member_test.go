@@ -178,7 +178,7 @@ func TestExpiry(t *testing.T) {
 		e := entry(1, byte(i), "a")
 		e.Expires, e.StaleUntil = one.expires, one.stale
 		appendAll(t, s, m, insert(e))
-		ttl, _ := server.Must("PTTL", s.keys.answer(e.Key)).(int64)
+		ttl, _ := server.Must("PTTL", s.link.keys.answer(e.Key)).(int64)
 		if one.least < 0 && ttl != int64(one.least) || one.least > 0 && (ttl < one.least.Milliseconds() || ttl > one.most.Milliseconds()) {
 			t.Errorf("%d: %d ms", i, ttl)
 		}
@@ -196,7 +196,7 @@ func TestSerialOutlivesMember(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	server.Must("HSET", a.keys.members, a.processArg(), a.token+" 0 1000000 silent")
+	server.Must("HSET", a.link.keys.members, a.processArg(), a.token+" 0 1000000 silent")
 	if got := beat(t, b).Members; len(got) != 1 {
 		t.Errorf("members %+v", got)
 	}

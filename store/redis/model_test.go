@@ -261,7 +261,7 @@ func compare(t *testing.T, s *Shared, m *model) {
 			t.Errorf("under key %d: %+v %v, want entry %d", n, f.Entry, err, id)
 		}
 	}
-	index, err := s.client().HGetAll(t.Context(), s.keys.aliases).Result()
+	index, err := s.link.client().HGetAll(t.Context(), s.link.keys.aliases).Result()
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -71,7 +71,7 @@ type Options struct {
 // Shared is a store that several processes share. Its methods may be called at any time, by several goroutines; Read has one connection,
 // so that only one call of it runs at a time. A call whose context has no deadline ends after some seconds.
 type Shared struct {
-	*link
+	link  *link
 	opt   Options
 	token string                 // of this process, drawn at its start
 	seal  atomic.Pointer[seal]   // by the secret
@@ -177,17 +177,17 @@ func (s *Shared) Agreed() bool {
 }
 
 // Name is where the store is, for messages: the URL without credentials, and the prefix.
-func (s *Shared) Name() string { return s.to.name() + ", prefix " + s.opt.Prefix }
+func (s *Shared) Name() string { return s.link.to.name() + ", prefix " + s.opt.Prefix }
 
 // Foreign counts the values under the keys of the store that were ignored: they were damaged, or not written by this package.
-func (s *Shared) Foreign() int64 { return s.foreign.Load() }
+func (s *Shared) Foreign() int64 { return s.link.foreign.Load() }
 
 // Close leaves the list of members, where that takes no longer than a second, and closes the connections.
 func (s *Shared) Close() error {
 	if s.Agreed() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
-		s.run(ctx, leaveScript, []string{s.keys.members, s.keys.keeper}, s.processArg(), s.token)
+		s.link.run(ctx, leaveScript, []string{s.link.keys.members, s.link.keys.keeper}, s.processArg(), s.token)
 	}
 	return s.link.close()
 }

@@ -117,7 +117,7 @@ func TestRefusedAlias(t *testing.T) {
 	appendAll(t, s, beat(t, s).Mark, evs...)
 	for i, want := range map[byte]bool{2: true, 3: false, 5: false, 6: true, 7: true} {
 		key := store.Key{i}
-		if got := server.Must("HEXISTS", s.keys.aliases, string(key[:])); fmt.Sprint(got) != map[bool]string{true: "1", false: "0"}[want] {
+		if got := server.Must("HEXISTS", s.link.keys.aliases, string(key[:])); fmt.Sprint(got) != map[bool]string{true: "1", false: "0"}[want] {
 			t.Errorf("alias %d: %v, want %v", i, got, want)
 		}
 	}

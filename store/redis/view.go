@@ -6,8 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-
-	redis "github.com/redis/go-redis/v9"
 )
 
 // View looks at a shared store and only reads: it begins none, joins none and is no member.
@@ -33,8 +31,8 @@ func (v *View) Ping(ctx context.Context) (time.Duration, error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
 	began := time.Now()
-	if err := v.of.client().Exists(ctx, v.of.keys.head).Err(); err != nil {
-		return 0, v.of.to.diagnose(err)
+	if err := v.of.link.client().Exists(ctx, v.of.link.keys.head).Err(); err != nil {
+		return 0, v.of.link.to.diagnose(err)
 	}
 	return time.Since(began), nil
 }
@@ -43,7 +41,7 @@ func (v *View) Ping(ctx context.Context) (time.Duration, error) {
 func (v *View) Server(ctx context.Context) error {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	return v.of.checkServer(ctx)
+	return v.of.link.checkServer(ctx)
 }
 
 // Info asks the server that has the store: of a cluster the node of its slot.
@@ -53,7 +51,7 @@ func (v *View) Info(ctx context.Context) (Info, error) { return v.of.Info(ctx) }
 func (v *View) Head(ctx context.Context) (begun bool, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	head, err := v.of.client().HMGet(ctx, v.of.keys.head, "schema", "space", "check", "secret", "log").Result()
+	head, err := v.of.link.client().HMGet(ctx, v.of.link.keys.head, "schema", "space", "check", "secret", "log").Result()
 	if err != nil {
 		return false, classify(err)
 	}
@@ -74,7 +72,7 @@ type Persistence struct {
 func (v *View) Persistence(ctx context.Context) (p Persistence, err error) {
 	ctx, cancel := bounded(ctx)
 	defer cancel()
-	info, err := v.of.info(ctx, "persistence")
+	info, err := v.of.link.info(ctx, "persistence")
 	if err != nil {
 		return p, err
 	}
@@ -84,22 +82,18 @@ func (v *View) Persistence(ctx context.Context) (p Persistence, err error) {
 			p.Failing = name + ":" + status
 		}
 	}
-	saves, err := v.of.setting(ctx, "save")
+	saves, err := v.of.link.setting(ctx, "save")
 	p.Snapshots, p.Unknown = saves != "", err != nil
 	return p, nil
 }
 
 // setting is a setting of the server. Many do not show them to a user with few rights, and servers of providers to none.
 func (l *link) setting(ctx context.Context, name string) (string, error) {
-	var c redis.Cmdable = l.client()
-	if cluster, ok := l.client().(*redis.ClusterClient); ok {
-		node, err := cluster.MasterForKey(ctx, l.keys.head)
-		if err != nil {
-			return "", err
-		}
-		c = node
+	node, err := l.node(ctx)
+	if err != nil {
+		return "", err
 	}
-	values, err := c.ConfigGet(ctx, name).Result()
+	values, err := node.ConfigGet(ctx, name).Result()
 	if v, ok := values[name]; ok || err != nil {
 		return v, err
 	}
