@@ -230,7 +230,7 @@ func (x *explanation) fill(from *cache.Explanation, q *request) {
 		if one.Veto == reuse.Pass && c.Verdict.Decision != reuse.Serve && !equal {
 			one.Veto = reuse.Check(c.Entry.Prompt, q.Prompt) // it refuses the answer behind another embedder, too
 		}
-		if byForm := c.ByForm && !cache.Raised(q.s.cache, &q.req); !c.OverGate && !byForm { // where forms are equal, no similarity decides
+		if byForm := c.ByForm && !q.s.cache.Raised(&q.req); !c.OverGate && !byForm { // where forms are equal, no similarity decides
 			one.Change = append(one.Change, fmt.Sprintf("The similarity %.4f is not over the hit threshold %.4g.", c.Similarity, from.Thresholds.Hit))
 		}
 		if q.rule.Mode == rules.Shadow && c.Verdict.Decision == reuse.Serve {

@@ -40,7 +40,7 @@ func feedback(s *Server, w http.ResponseWriter, r *http.Request) (Result, error)
 		tenant := s.ids.tenant(r.Header)
 		of, from = func(l *store.Labels) bool { return l != nil && l.Tenant == tenant }, evidence.Feedback
 	}
-	err = s.cache.Feedback(of, id, right, from)
+	err = s.cache.Verdicts().Feedback(of, id, right, from)
 	number := strconv.FormatUint(uint64(id), 10)
 	switch {
 	case errors.Is(err, cache.ErrUnknownHit):

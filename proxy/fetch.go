@@ -116,13 +116,13 @@ func (x *work) instead(reply *upstream.Reply, err error) *served {
 
 // candidate is the stored answer that was to be compared only, where it may be served because the upstream has failed.
 func (x *work) candidate() *served {
-	found := cache.Fallback(x.r.http.Context(), x.s.cache, &x.r.req, x.found)
+	found := x.s.cache.Fallback(x.r.http.Context(), &x.r.req, x.found)
 	if found == nil {
 		return nil
 	}
 	hit := x.reuse(found)
 	if hit != nil && hit.failed == nil {
-		cache.FellBack(x.s.cache, &x.r.req, x.found)
+		x.s.cache.FellBack(&x.r.req, x.found)
 	}
 	return hit
 }
@@ -143,7 +143,7 @@ func (x *work) callWithin(ctx context.Context) (*upstream.Reply, context.CancelF
 	ctx, cancel := context.WithCancel(ctx)
 	var decided atomic.Bool // by the answer or by the timer, whichever comes first
 	timer := time.AfterFunc(explorePatience(x.found), func() {
-		if cache.Fallback(ctx, x.s.cache, &x.r.req, x.found) != nil && decided.CompareAndSwap(false, true) { // after a purge only the upstream has an answer
+		if x.s.cache.Fallback(ctx, &x.r.req, x.found) != nil && decided.CompareAndSwap(false, true) { // after a purge only the upstream has an answer
 			cancel()
 		}
 	})

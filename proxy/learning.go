@@ -28,7 +28,7 @@ func LearningOf(s *Server) *learn.Learner { return s.learner }
 
 // newLearner returns the learner of a server that has its cache.
 func newLearner(s *Server) *learn.Learner {
-	l := learn.New(learn.Options{Server: learning{s, s.budget.Account()}, Cache: s.cache, Prompts: s.opts.LogPrompts, Now: s.opts.Now})
+	l := learn.New(learn.Options{Server: learning{s, s.budget.Account()}, Cache: s.cache, Verdicts: s.cache.Verdicts(), Prompts: s.opts.LogPrompts, Now: s.opts.Now})
 	l.SetModel(s.opts.JudgeModel, s.opts.JudgeBudget)
 	return l
 }
@@ -64,7 +64,7 @@ func (x learning) Judge(r *learn.Reviewed) *reuse.Judge {
 
 // Compared implements learn.Server.
 func (x learning) Compared(r *cache.Request, f *cache.Finding, outcome evidence.Outcome, from evidence.Source) {
-	x.s.cache.Compared(r, f, outcome, from)
+	x.s.cache.Verdicts().Compared(r, f, outcome, from)
 	x.s.observers.Ended(&observe.Outcome{Request: r, Compared: outcome})
 }
 

@@ -212,7 +212,7 @@ func (s *Server) Stats() Stats {
 	st.Gone = by[Gone]
 	kept := s.cache.Stats()
 	st.Entries, st.Bytes, st.Evictions = int64(kept.Store.Entries), kept.Store.Bytes, kept.Store.Evictions
-	st.Embedder, st.EmbedderFault = cache.EmbedderOf(s.cache)
+	st.Embedder, st.EmbedderFault = s.cache.Embedder()
 	st.Topics, st.Lacking = int64(kept.Topics.Topics), int64(kept.Store.Lacking)
 	return st
 }

@@ -63,7 +63,7 @@ func (x *work) missed() {
 
 // life is what has become of an entry.
 func (q *request) life(id uint64) misses.Life {
-	switch fresh, there := cache.State(q.s.cache, &q.req, policy.ID(id)); {
+	switch fresh, there := q.s.cache.State(&q.req, policy.ID(id)); {
 	case fresh:
 		return misses.Fresh
 	case there:
@@ -74,9 +74,9 @@ func (q *request) life(id uint64) misses.Life {
 
 // facts are what the cache has found out.
 func (q *request) facts(f *cache.Finding) *misses.Facts {
-	x := &misses.Facts{Now: q.s.opts.Now(), Shadow: f.Shadow, Explored: f.Fallback, Exact: !f.Compared, Raised: cache.Raised(q.s.cache, &q.req),
+	x := &misses.Facts{Now: q.s.opts.Now(), Shadow: f.Shadow, Explored: f.Fallback, Exact: !f.Compared, Raised: q.s.cache.Raised(&q.req),
 		Near: f.Route.Topic != 0, Degraded: f.Degraded, Away: q.req.Unfetched}
-	bar, own, there := cache.KeyBar(q.s.cache, &q.req)
+	bar, own, there := q.s.cache.KeyBar(&q.req)
 	x.Nearest = uint64(cmp.Or(own, f.Nearest()))
 	x.Request = q.d.NoCache || cache.BarRequest == bar || cache.BarRequest == f.Bar
 	x.Fresh = there && bar != cache.BarExpired && bar != cache.BarRefused
@@ -112,7 +112,7 @@ var missSeed = maphash.MakeSeed()
 // identify is q as the watch compares it with others.
 func (q *request) identify(f *cache.Finding) *misses.Request {
 	r := &misses.Request{Tenant: q.tenant, Namespace: q.d.Namespace, Scope: q.Scope, Talk: talkOf(q.Turns), System: q.systemTexts}
-	switch asks := cache.Asks(q.s.cache, &q.req, f); {
+	switch asks := q.s.cache.Asks(&q.req, f); {
 	case asks != 0:
 		r.Asks = asksOf(q.family, asks)
 	case q.Ask != canon.Hash{}:

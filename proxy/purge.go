@@ -52,7 +52,7 @@ func (s *Server) Purged(f store.Filter) {
 // CopyOf copies an entry that is about to be purged, with its answer in memory, which is charged. putBack stores it again under a new id, and drop
 // does not: one of them is called, once. ok is false where there is no such entry.
 func CopyOf(ctx context.Context, s *Server, id policy.ID) (putBack func(context.Context) (policy.ID, error), drop func(), ok bool, err error) {
-	kept, ok, err := cache.Copy(ctx, s.cache, id)
+	kept, ok, err := s.cache.Undo().Copy(ctx, id)
 	if errors.Is(err, cache.ErrDeaf) {
 		return nil, nil, ok, errNoUndo
 	}
@@ -61,16 +61,16 @@ func CopyOf(ctx context.Context, s *Server, id policy.ID) (putBack func(context.
 	}
 	account, size := s.budget.Account(), kept.Bytes()
 	if !account.Reserve(size) {
-		cache.Discard(s.cache, kept)
+		s.cache.Undo().Discard(kept)
 		return nil, nil, true, errNoMemory
 	}
 	drop = func() {
-		cache.Discard(s.cache, kept)
+		s.cache.Undo().Discard(kept)
 		account.Release(size)
 	}
 	return func(ctx context.Context) (policy.ID, error) {
 		defer drop()
-		id, reason, err := cache.PutBack(ctx, s.cache, kept)
+		id, reason, err := s.cache.Undo().PutBack(ctx, kept)
 		if id == 0 {
 			return 0, notPutBack(s, reason, err)
 		}

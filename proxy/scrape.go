@@ -56,7 +56,7 @@ func (x scrape) Collect(ch chan<- prometheus.Metric) {
 	collectHints(p, s.upstream.Hints())
 	collectReplicas(p, s.upstream.Upstreams())
 	p.Flag("breaker_open", "1 while a dependency is left alone after repeated failures.", s.cache.Degraded(), "dependency", "embedder")
-	if now, _ := cache.EmbedderOf(s.cache); now != "" { // it calls a server
+	if now, _ := s.cache.Embedder(); now != "" { // it calls a server
 		for _, state := range cache.EmbedderStates() {
 			p.Flag("embedder_state", "1 for the state of an embedder that calls a server: works, away (no answer, an error, or too late), wrong-dimension (vectors of another length "+
 				"than the one that is set or stored). Without vectors only exact hits and those by the form of a prompt are served.", state == now, "state", string(state))

@@ -63,11 +63,11 @@ func vectors(e embed.Embedder) (space string, dim int, former func(string) (stri
 // embedderState is what readyz shows of the embedder, nil where that calls no server.
 func (s *service) embedderState() func() string {
 	c := proxy.CacheOf(s.proxy)
-	if state, _ := cache.EmbedderOf(c); state == "" {
+	if state, _ := c.Embedder(); state == "" {
 		return nil
 	}
 	return func() string {
-		state, _ := cache.EmbedderOf(c)
+		state, _ := c.Embedder()
 		return string(state)
 	}
 }
@@ -88,5 +88,5 @@ func (s *sharing) adopted(c *cache.Cache, space string) error {
 	redis.SetSpace(s.link, space)
 	ctx, cancel := context.WithTimeout(context.Background(), takeTimeout)
 	defer cancel()
-	return c.TakeVectors(ctx, s.link.Backing())
+	return c.Follower().TakeVectors(ctx, s.link.Backing())
 }

@@ -84,7 +84,7 @@ func (s *service) degraded(cfg *config.Config, o *admin.Overview) {
 // degradedParts looks at the embedder and the upstreams.
 func (s *service) degradedParts(add func(part, words, repair string)) {
 	c := proxy.CacheOf(s.proxy)
-	state, fault := cache.EmbedderOf(c)
+	state, fault := c.Embedder()
 	switch {
 	case state != "" && state != cache.EmbedderWorks && fault != nil:
 		add("embedder", "Only exact hits and those by the form of a prompt are served: "+fault.Error()+".", "REPRISE_EMBEDDER and REPRISE_EMBEDDER_MODEL.")

@@ -24,10 +24,10 @@ type revival struct {
 func revive(c *cache.Cache, adopted func(space string) error, log *slog.Logger) *revival {
 	ctx, stop := context.WithCancel(context.Background())
 	r := &revival{log: log, stop: stop, ended: make(chan struct{}), adopted: adopted}
-	r.shown, _ = cache.EmbedderOf(c)
+	r.shown, _ = c.Embedder()
 	go func() {
 		defer close(r.ended)
-		cache.Revive(ctx, c, r.report)
+		c.Revive(ctx, r.report)
 	}()
 	return r
 }

@@ -24,7 +24,7 @@ func TestFeedback(t *testing.T) {
 	mine, theirs := func(*store.Labels) bool { return true }, func(*store.Labels) bool { return false }
 	gives := func(of func(*store.Labels) bool, id policy.ID, right bool, want error) {
 		t.Helper()
-		if err := r.Feedback(of, id, right, evidence.Feedback); !errors.Is(err, want) {
+		if err := r.verdicts.Feedback(of, id, right, evidence.Feedback); !errors.Is(err, want) {
 			t.Errorf("entry %d: %v, want %v", id, err, want)
 		}
 	}
@@ -63,14 +63,14 @@ func TestFeedback(t *testing.T) {
 	refusedBy("here", r.Cache)
 	other, _ := newJudged(t)
 	for _, ev := range overTheWire(t, tape.log) {
-		if err := other.Apply(t.Context(), ev); err != nil {
+		if err := other.follower.Apply(t.Context(), ev); err != nil {
 			t.Fatal(err)
 		}
 	}
 	other.set(r.now())
 	refusedBy("in another process", other.Cache)
 	other.wants(r.request(a), "alias", 1)
-	r.store.Close()
+	r.state.store.Close()
 	again, _ := newJudged(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
 	refusedBy("after a restart", again.Cache)
 	again.wants(r.request(a), "alias", 1)
@@ -91,13 +91,13 @@ func TestRefusedStays(t *testing.T) {
 	k, wrong := long("k", 40), long("k", 40)+"."
 	r.wants(r.request(k), "miss", 1)
 	r.wants(r.request(wrong), "semantic", 1)
-	if err := r.Feedback(func(*store.Labels) bool { return true }, 1, false, evidence.Feedback); err != nil {
+	if err := r.verdicts.Feedback(func(*store.Labels) bool { return true }, 1, false, evidence.Feedback); err != nil {
 		t.Fatal(err)
 	}
 	for i := range 30 {
 		r.wants(r.request(wrong, func(q *Request) { q.Key = keyOf(fmt.Sprint("other ", i)) }), "semantic", 1)
 	}
-	r.store.Close()
+	r.state.store.Close()
 	r, _ = newJudged(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
 	r.wants(r.request(wrong), "miss", 2)
 }
@@ -121,13 +121,13 @@ func TestFeedbackOnAliases(t *testing.T) {
 	for _, prompt := range []string{k, a, a} {
 		r.ask(r.request(prompt))
 	}
-	r.store.Close()
+	r.state.store.Close()
 	var counted []evidence.Sample
 	r, _ = newJudged(t, func(so *store.Options, o *Options) {
 		so.Backing, o.Learned = disk.Reopen(), func(s evidence.Sample) { counted = append(counted, s) }
 	})
 	r.wants(r.request(a), "alias", 1)
-	if err := r.Feedback(func(*store.Labels) bool { return true }, 1, false, evidence.Operator); err != nil {
+	if err := r.verdicts.Feedback(func(*store.Labels) bool { return true }, 1, false, evidence.Operator); err != nil {
 		t.Fatal(err)
 	}
 	r.wants(r.request(a), "miss", 2)
@@ -207,7 +207,7 @@ func TestStaleAlias(t *testing.T) {
 	if err != nil || stale == nil || r.Stale(t.Context(), q, stale) == nil {
 		t.Fatal(stale, err)
 	}
-	if err := r.Feedback(func(*store.Labels) bool { return true }, 1, false, evidence.Feedback); err != nil {
+	if err := r.verdicts.Feedback(func(*store.Labels) bool { return true }, 1, false, evidence.Feedback); err != nil {
 		t.Fatal(err)
 	}
 	if hit := r.Stale(t.Context(), q, stale); hit != nil {

@@ -59,12 +59,12 @@ func (f *Finding) Nearest() policy.ID {
 
 // KeyBar is why the entry under the key of r does not answer it, and that entry. there says that there is an entry of the key's own, not one
 // that it is an alias of. It costs a lookup.
-func KeyBar(c *Cache, r *Request) (why Bar, id policy.ID, there bool) {
-	e, alias, ok := c.store.Lookup(r.Key)
+func (c *Cache) KeyBar(r *Request) (why Bar, id policy.ID, there bool) {
+	e, alias, ok := c.state.store.Lookup(r.Key)
 	switch {
 	case !ok:
 		return "", 0, false
-	case c.refuses(r.Key, e):
+	case c.verdicts.refuses(r.Key, e):
 		return BarRefused, e.ID, !alias
 	case alias:
 		return "", 0, false
@@ -78,11 +78,11 @@ var asksSeed = maphash.MakeSeed()
 // Asks is a digest of what r asks, whatever its scope and conversation: of the normal form of its prompt, where answers are found by that,
 // else of the prompt. It is 0 without a prompt, and holds in this process alone. f is what Find returned for r; where nothing was compared
 // by meaning, the form is made now.
-func Asks(c *Cache, r *Request, f *Finding) uint64 {
+func (c *Cache) Asks(r *Request, f *Finding) uint64 {
 	switch {
 	case r.Prompt == "":
 		return 0
-	case c.forms == nil:
+	case c.state.forms == nil:
 		return maphash.String(asksSeed, r.Prompt)
 	}
 	return f.asksOf(r)
@@ -102,10 +102,10 @@ func asksOf(form *normal.Form) uint64 {
 }
 
 // State is whether the entry of an id is there, and whether it has not expired for r.
-func State(c *Cache, r *Request, id policy.ID) (fresh, there bool) {
-	e, there := c.store.Get(id)
+func (c *Cache) State(r *Request, id policy.ID) (fresh, there bool) {
+	e, there := c.state.store.Get(id)
 	return there && r.fresh(e, c.opt.Now()), there
 }
 
 // Raised reports whether the client of r has raised the hit gate, so that equal forms do not count.
-func Raised(c *Cache, r *Request) bool { return c.opt.raised(r) }
+func (c *Cache) Raised(r *Request) bool { return c.opt.raised(r) }

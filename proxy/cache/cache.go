@@ -100,12 +100,13 @@ type Cause struct {
 
 // Cache answers requests from what is stored. All methods are safe for concurrent use.
 type Cache struct {
-	state
-	follower
-	*aliases
 	opt      Options
-	embedder *embedder
+	state    *state    // entries and topics, which change in one order
+	learner  *learner  // judges what was found
+	verdicts *Verdicts // which keys lead to what was found by meaning
+	follower *Follower
 	answers  answers
+	embedder *embedder
 }
 
 // New returns a cache over a store and topics. Call Restore before anything else.
@@ -116,32 +117,36 @@ func New(o Options) (*Cache, error) {
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	c := &Cache{
-		state: state{store: o.Store, topics: o.Topics, readers: o.Readers, log: o.Log},
-		opt:   o, embedder: newEmbedder(o.Embedder, o.EmbedLimit),
-	}
-	c.aliases = newAliases(&o, newLearner(&o), &c.state)
-	c.turns = turns{o.Store, c.aliases}
-	c.studied = o.Studied
+	s := &state{store: o.Store, topics: o.Topics, readers: o.Readers, log: o.Log, studied: o.Studied}
 	if o.Meaning && o.Judge != nil {
-		c.forms = newForms(o.Store)
-		c.forms.found = o.Found
-		c.formOf = c.forms.of
+		s.forms = newForms(o.Store)
+		s.forms.found = o.Found
 	}
-	c.follower = follower{&c.state, c.learner}
-	c.answers = answers{o.Remote, &c.state}
-	return c, nil
+	l := newLearner(&o, s.forms)
+	v := newVerdicts(&o, l, s)
+	s.turns = turns{o.Store, v}
+	return &Cache{opt: o, state: s, learner: l, verdicts: v, follower: &Follower{state: s, learner: l}, answers: answers{o.Remote, s},
+		embedder: newEmbedder(o.Embedder, o.EmbedLimit)}, nil
 }
 
+// Rates returns the estimates by which answers that were found are judged.
+func (c *Cache) Rates() *evidence.Rates { return c.learner.Rates() }
+
+// Verdicts returns what takes verdicts on answers that were found by meaning.
+func (c *Cache) Verdicts() *Verdicts { return c.verdicts }
+
+// Follower returns what makes changes of other caches happen here.
+func (c *Cache) Follower() *Follower { return c.follower }
+
 // Epoch is how many purges have begun. A Request carries that of its arrival.
-func (c *Cache) Epoch() uint64 { return c.epoch.Load() }
+func (c *Cache) Epoch() uint64 { return c.state.epoch.Load() }
 
 // Degraded reports whether the embedder is left alone for now, after repeated faults.
 func (c *Cache) Degraded() bool { return c.embedder.open() }
 
-// EmbedderOf is the state of the embedder of c where that calls a server, and the error of the last check; "" where it does not, or nothing
-// is compared by meaning. Revive makes the checks.
-func EmbedderOf(c *Cache) (EmbedderState, error) {
+// Embedder returns the state of an embedder that calls a server, and the error of the last check; "" if it calls none, or if nothing is
+// compared by meaning. Revive makes the checks.
+func (c *Cache) Embedder() (EmbedderState, error) {
 	if !c.opt.Meaning {
 		return "", nil
 	}
@@ -149,10 +154,10 @@ func EmbedderOf(c *Cache) (EmbedderState, error) {
 }
 
 // Secret is the key with which callers digest credentials; it is kept with the entries.
-func (c *Cache) Secret() [32]byte { return c.store.Secret() }
+func (c *Cache) Secret() [32]byte { return c.state.store.Secret() }
 
 // Get returns an entry by its id.
-func (c *Cache) Get(id policy.ID) (*store.Entry, bool) { return c.store.Get(id) }
+func (c *Cache) Get(id policy.ID) (*store.Entry, bool) { return c.state.store.Get(id) }
 
 // Stats are the figures of a cache.
 type Stats struct {
@@ -162,9 +167,9 @@ type Stats struct {
 
 // Stats returns the current figures.
 func (c *Cache) Stats() Stats {
-	c.trySettle()
-	return Stats{c.store.Stats(), c.topics.Stats()}
+	c.state.trySettle()
+	return Stats{c.state.store.Stats(), c.state.topics.Stats()}
 }
 
 // Tick counts a request and returns its number and time.
-func (c *Cache) Tick() policy.Tick { return c.store.Tick() }
+func (c *Cache) Tick() policy.Tick { return c.state.store.Tick() }

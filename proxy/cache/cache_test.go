@@ -194,9 +194,9 @@ func TestOneRequestAfterTheOther(t *testing.T) {
 	r.wants(r.request(letters(60)), "miss", 3)
 	r.wants(r.request(letters(40), func(q *Request) { q.Scope, q.Key[0] = store.Scope{2}, 9 }), "miss", 4)
 	r.wants(r.request(letters(40), func(q *Request) { q.NoCache = true }), "miss", 1) // a new answer, in the place of the old
-	one, _ := r.store.Get(1)
-	three, _ := r.store.Get(3)
-	four, _ := r.store.Get(4)
+	one, _ := r.state.store.Get(1)
+	three, _ := r.state.store.Get(3)
+	four, _ := r.state.store.Get(4)
 	if one.Topic != three.Topic || one.Topic == four.Topic {
 		t.Errorf("topics %d, %d, %d", one.Topic, three.Topic, four.Topic)
 	}
@@ -209,14 +209,14 @@ func TestOneRequestAfterTheOther(t *testing.T) {
 func TestDropSparesTheNextAnswer(t *testing.T) {
 	r := newRig(t)
 	r.wants(r.request(letters(40)), "miss", 1)
-	unreadable, _ := r.store.Get(1)
+	unreadable, _ := r.state.store.Get(1)
 	r.pass(time.Second)
 	r.wants(r.request(letters(40), func(q *Request) { q.NoCache = true }), "miss", 1)
 	r.note(r.Drop(t.Context(), unreadable))
 	r.wants(r.request(letters(40)), "exact", 1)
-	fresh, _ := r.store.Get(1)
+	fresh, _ := r.state.store.Get(1)
 	r.note(r.Drop(t.Context(), fresh))
-	if _, ok := r.store.Get(1); ok {
+	if _, ok := r.state.store.Get(1); ok {
 		t.Error("an answer that cannot be read stays")
 	}
 }
@@ -230,14 +230,14 @@ func TestExpiredAnswerKeepsItsPlace(t *testing.T) {
 		r.ask(r.request(letters(40)))
 	}
 	r.note(r.Settle())
-	importance := r.store.Ranks().Importance(1)
+	importance := r.state.store.Ranks().Importance(1)
 	r.pass(time.Hour + time.Minute)
 	r.wants(r.request(letters(41)), "miss", 2) // near to an expired answer only
-	second, _ := r.store.Get(2)
+	second, _ := r.state.store.Get(2)
 	r.note(r.Drop(t.Context(), second))
 	r.wants(r.request(letters(40)), "miss", 1)
 	r.wants(r.request(letters(42)), "alias", 1)
-	if got := r.store.Ranks().Importance(1); got < importance || importance < 10 {
+	if got := r.state.store.Ranks().Importance(1); got < importance || importance < 10 {
 		t.Errorf("importance was %v and is %v", importance, got)
 	}
 }
@@ -276,12 +276,12 @@ func TestIDsOfAProcess(t *testing.T) {
 			id = policy.ID(last) + 1
 		}
 		r.wants(r.request(letters(40+int(id%2)*60)), "miss", id)
-		e, _ := r.store.Get(id)
-		if uint64(e.Topic) != uint64(id) || r.store.MaxTopic() != e.Topic {
-			t.Errorf("entry %d has topic %d, the highest of the process is %d", id, e.Topic, r.store.MaxTopic())
+		e, _ := r.state.store.Get(id)
+		if uint64(e.Topic) != uint64(id) || r.state.store.MaxTopic() != e.Topic {
+			t.Errorf("entry %d has topic %d, the highest of the process is %d", id, e.Topic, r.state.store.MaxTopic())
 		}
 		last = e.Topic
-		r.store.Close()
+		r.state.store.Close()
 	}
 }
 
@@ -297,7 +297,7 @@ func TestReplacedBetweenSearchAndVerify(t *testing.T) {
 		})
 	})
 	r.wants(r.request(letters(40)), "miss", 1)
-	r.store.Put(&store.Entry{Key: keyOf(letters(40)), Scope: store.Scope{1}, Answer: []byte("for exact repeats only")}, r.Tick())
+	r.state.store.Put(&store.Entry{Key: keyOf(letters(40)), Scope: store.Scope{1}, Answer: []byte("for exact repeats only")}, r.Tick())
 	if f := r.find(t.Context(), r.request(letters(41))); f.Hit != nil {
 		t.Errorf("hit %+v", f.Hit.Entry)
 	}
@@ -357,7 +357,7 @@ func TestPurgeOfAStaleAnswer(t *testing.T) {
 	r.pass(90 * time.Minute)
 	q = r.request(letters(40))
 	_, stale, _ := r.Lookup(t.Context(), q)
-	r.purge(func(e *store.Entry) bool { return e.ID != stale.Entry.ID }, nil, false)
+	r.follower.purge(func(e *store.Entry) bool { return e.ID != stale.Entry.ID }, nil, false)
 	if r.Stale(t.Context(), q, stale) == nil {
 		t.Error("not served after a purge of others")
 	}
@@ -425,7 +425,7 @@ func TestExplain(t *testing.T) {
 			t.Errorf("%d letters: %s, %+v", n, got, x.Candidates)
 		}
 	}
-	if st := r.store.Stats(); st.Entries != 1 || st.Aliases != 0 {
+	if st := r.state.store.Stats(); st.Entries != 1 || st.Aliases != 0 {
 		t.Errorf("%+v", st)
 	}
 }

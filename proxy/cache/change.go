@@ -24,43 +24,43 @@ const (
 // entry is kept and cannot be found by meaning.
 func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) (id policy.ID, reason string, err error) {
 	reason = ReasonFault
-	c.trySettle() // describe looks at what was used last
+	c.state.trySettle() // describe looks at what was used last
 	err = guard("store", func() error {
 		c.describe(r, f, e)
-		by, passed := c.cause(r, e.Parent), c.passed(r, e, e.Parent)
-		c.lock()
-		defer c.mu.Unlock()
-		if r.Epoch != c.epoch.Load() {
+		by, passed := c.state.cause(r, e.Parent), c.state.passed(r, e, e.Parent)
+		c.state.lock()
+		defer c.state.mu.Unlock()
+		if r.Epoch != c.state.epoch.Load() {
 			reason = ReasonPurged
 			return nil
 		}
 		switch {
-		case c.store.Behind():
+		case c.state.store.Behind():
 			reason = ReasonBehind
 			return nil
-		case c.opt.Ceiling != (policy.Limit{}) && c.store.Replica().Full(c.opt.Ceiling, e.Footprint(len(e.Vector))):
+		case c.opt.Ceiling != (policy.Limit{}) && c.state.store.Replica().Full(c.opt.Ceiling, e.Footprint(len(e.Vector))):
 			reason = ReasonFull
 			return nil
 		}
 		topic := topics.TopicID(e.Topic)
 		if topic == 0 { // a topic of its own; an entry that is never compared by meaning stays alone in it
-			topic = c.topics.NewTopic()
+			topic = c.state.topics.NewTopic()
 		}
 		if !c.opt.GivenTopics {
 			e.Topic = policy.TopicID(topic)
 		}
-		c.back = r.back != 0
-		defer func() { c.back = false }()
-		if id, reason, err = c.keepLocked(e, r.At, topic, by, f, passed); c.back && id != 0 {
-			c.moved.add(r.back, id)
+		c.state.back = r.back != 0
+		defer func() { c.state.back = false }()
+		if id, reason, err = c.state.keepLocked(e, r.At, topic, by, f, passed); c.state.back && id != 0 {
+			c.state.moved.add(r.back, id)
 		}
 		return err
 	})
 	if id != 0 {
-		c.aliases.kept(r, f, e)
+		c.verdicts.kept(r, f, e)
 	}
-	if c.forms != nil && id != 0 && e.Prompt != "" {
-		err = errors.Join(err, guard("forms", func() error { c.forms.kept(r, f, e); return nil }))
+	if c.state.forms != nil && id != 0 && e.Prompt != "" {
+		err = errors.Join(err, guard("forms", func() error { c.state.forms.kept(r, f, e); return nil }))
 	}
 	return id, reason, err
 }
@@ -77,11 +77,11 @@ func (c *Cache) describe(r *Request, f *Finding, e *store.Entry) {
 	if e.Vector == nil {
 		return
 	}
-	if _, alias, known := c.store.Lookup(e.Key); known && !alias { // the parent stays what it was
+	if _, alias, known := c.state.store.Lookup(e.Key); known && !alias { // the parent stays what it was
 		return
 	}
 	if e.Parent == 0 && len(r.Turns) == 0 && !r.NoDetect {
-		parent, _ := c.topics.Parent(topics.ScopeID(e.Scope), topics.TopicID(e.Topic), f.Chain, e.Vector, r.At.Seq)
+		parent, _ := c.state.topics.Parent(topics.ScopeID(e.Scope), topics.TopicID(e.Topic), f.Chain, e.Vector, r.At.Seq)
 		e.Parent = policy.ID(parent)
 	}
 }
@@ -93,36 +93,36 @@ func (c *Cache) describe(r *Request, f *Finding, e *store.Entry) {
 // child that outlived its parent is linked again when both are asked for again.
 func (c *Cache) Touch(r *Request, e *store.Entry, vector []float32) (full bool) {
 	compared := c.opt.Meaning && (r.Prompt != "" || r.Vector != nil)
-	u := use{id: e.ID, parent: c.turns.parent(r), at: r.At, compared: compared, detect: compared && !r.NoDetect}
-	r.Passed = c.passed(r, e, u.parent)
+	u := use{id: e.ID, parent: c.state.turns.parent(r), at: r.At, compared: compared, detect: compared && !r.NoDetect}
+	r.Passed = c.state.passed(r, e, u.parent)
 	r.Passed.Hit = true
-	if len(c.readers) > 0 { // which read soon
+	if len(c.state.readers) > 0 { // which read soon
 		u.read = &readUse{r, e, vector}
 	}
-	return c.uses.add(u) || u.read != nil
+	return c.state.uses.add(u) || u.read != nil
 }
 
 // Settle applies the uses that wait, and returns a fault of one that was applied since the last Settle. Every other change applies them
 // first, so it is for a full Touch, and for what looks at the store or its policy from outside.
 func (c *Cache) Settle() (fault error) {
-	c.lock()
-	defer c.mu.Unlock()
-	fault, c.fault = c.fault, nil
+	c.state.lock()
+	defer c.state.mu.Unlock()
+	fault, c.state.fault = c.state.fault, nil
 	return fault
 }
 
 // Sync writes every change to the backing of the store, and returns the fault that kept it from doing so.
 func (c *Cache) Sync(ctx context.Context) error {
-	c.trySettle()
-	return c.store.Sync(ctx)
+	c.state.trySettle()
+	return c.state.store.Sync(ctx)
 }
 
 // Whole returns e with its answer, for a caller that shows it: from the shared store where there is one.
 func (c *Cache) Whole(ctx context.Context, e *store.Entry) (*store.Entry, error) {
-	if c.answers.Remote == nil || len(e.Answer) > 0 {
+	if c.answers.remote == nil || len(e.Answer) > 0 {
 		return e, nil
 	}
-	whole, err := c.answers.Fetch(ctx, e.Key, e)
+	whole, err := c.answers.remote.Fetch(ctx, e.Key, e)
 	switch {
 	case err != nil:
 		return nil, err
@@ -134,7 +134,9 @@ func (c *Cache) Whole(ctx context.Context, e *store.Entry) (*store.Entry, error)
 
 // Drop removes an entry that cannot be served, because its answer cannot be read. A new answer that has taken its place, under the same
 // id, stays. Of e only ID, Created, UpstreamTime and AnswerHash are read.
-func (c *Cache) Drop(_ context.Context, e *store.Entry) error { return c.remove(policy.Purged, e) }
+func (c *Cache) Drop(_ context.Context, e *store.Entry) error {
+	return c.state.remove(policy.Purged, e)
+}
 
 // cause describes r to the readers, before a change may evict the parent; nil where there are none.
 func (s *state) cause(r *Request, parent policy.ID) *Cause {

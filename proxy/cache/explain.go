@@ -45,9 +45,9 @@ func (c *Cache) Explain(ctx context.Context, r *Request) (*Explanation, error) {
 	th := c.opt.Thresholds
 	f := &Finding{}
 	x := &Explanation{Thresholds: Thresholds{c.opt.gate(r), th.Route, th.Edge}, Finding: f}
-	e, alias, ok := c.store.Lookup(r.Key)
+	e, alias, ok := c.state.store.Lookup(r.Key)
 	if alias {
-		_, ok = c.opt.aliasAllowed(r, e, c.aliases)
+		_, ok = c.opt.aliasAllowed(r, e, c.verdicts)
 	}
 	if ok && r.takes(e, c.opt.Now()) {
 		x.Hit = &Hit{Entry: e, Alias: alias}
@@ -61,11 +61,11 @@ func (c *Cache) Explain(ctx context.Context, r *Request) (*Explanation, error) {
 }
 
 func (c *Cache) explainForm(r *Request, f *Finding, x *Explanation) {
-	f.Chain = c.turns.chain(r)
-	if c.forms == nil {
+	f.Chain = c.state.turns.chain(r)
+	if c.state.forms == nil {
 		return
 	}
-	e, stored := c.forms.find(r, f)
+	e, stored := c.state.forms.find(r, f)
 	x.Asked = f.form
 	if e != nil {
 		x.compare(c, r, f, Candidate{Entry: e, Stored: stored, ByForm: true})
@@ -77,7 +77,7 @@ func (c *Cache) explainMeaning(ctx context.Context, r *Request, f *Finding, x *E
 		if err := c.embed(ctx, r, f); err != nil || f.Vector == nil {
 			return err
 		}
-		x.Route = c.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: c.opt.gate(r), Nearest: true})
+		x.Route = c.state.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: c.opt.gate(r), Nearest: true})
 		return nil
 	})
 	if err != nil {
@@ -91,7 +91,7 @@ func (c *Cache) explainMeaning(ctx context.Context, r *Request, f *Finding, x *E
 	}
 	for _, m := range near {
 		over := slices.Contains(x.Route.Matches, m)
-		if e, ok := c.store.Get(policy.ID(m.ID)); ok && !x.has(e, m.Score, over) {
+		if e, ok := c.state.store.Get(policy.ID(m.ID)); ok && !x.has(e, m.Score, over) {
 			x.compare(c, r, f, Candidate{Entry: e, Similarity: m.Score, OverGate: over})
 		}
 	}
@@ -111,9 +111,9 @@ func (x *Explanation) has(e *store.Entry, similarity float64, over bool) bool {
 func (x *Explanation) compare(c *Cache, r *Request, f *Finding, k Candidate) {
 	now := c.opt.Now()
 	if k.Stored == nil && x.Asked != nil {
-		k.Stored = c.formOf(k.Entry.Prompt)
+		k.Stored = c.state.forms.of(k.Entry.Prompt)
 	}
-	k.Verdict, k.Refused, k.Fresh = c.judge(r, f, k.Entry, k.Stored, k.Similarity, neverExplore), c.refuses(r.Key, k.Entry), r.fresh(k.Entry, now)
+	k.Verdict, k.Refused, k.Fresh = c.learner.judge(r, f, k.Entry, k.Stored, k.Similarity, neverExplore), c.verdicts.refuses(r.Key, k.Entry), r.fresh(k.Entry, now)
 	x.Candidates = append(x.Candidates, k)
 	near := k.OverGate || k.ByForm && !c.opt.raised(r)
 	if near && f.Compared {

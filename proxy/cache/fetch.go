@@ -10,7 +10,7 @@ import (
 
 // answers are those of the entries of a store.
 type answers struct {
-	Remote // nil: they are in the store
+	remote Remote // nil: they are in the store
 	state  *state
 }
 
@@ -18,10 +18,10 @@ type answers struct {
 // nil where there is no answer that may be served: another entry may have one if missing, which says that the shared store has none of
 // e, so that e was removed.
 func (a *answers) of(ctx context.Context, e *store.Entry) (whole *store.Entry, missing bool, err error) {
-	if a.Remote == nil || len(e.Answer) > 0 {
+	if a.remote == nil || len(e.Answer) > 0 {
 		return e, false, nil
 	}
-	got, failed := a.Fetch(ctx, e.Key, e)
+	got, failed := a.remote.Fetch(ctx, e.Key, e)
 	switch {
 	case failed != nil:
 		return nil, false, nil
@@ -36,11 +36,11 @@ func (a *answers) of(ctx context.Context, e *store.Entry) (whole *store.Entry, m
 // unknown is a hit by an entry that another process has stored under the key of r, and that has not been read from the log yet; nil where
 // there is none. The shared store is asked once for each request.
 func (a *answers) unknown(ctx context.Context, r *Request, clock func() time.Time, purges uint64) *Hit {
-	if a.Remote == nil || r.Asked || r.NoCache {
+	if a.remote == nil || r.Asked || r.NoCache {
 		return nil
 	}
 	r.Asked = true
-	e, err := a.Fetch(ctx, r.Key, nil)
+	e, err := a.remote.Fetch(ctx, r.Key, nil)
 	now := clock()
 	if err != nil || e == nil || e.Key != r.Key || !r.takes(e, now) {
 		return nil
@@ -50,18 +50,18 @@ func (a *answers) unknown(ctx context.Context, r *Request, clock func() time.Tim
 
 // lookup is Lookup without its guard. What is stale is returned without its answer, which may never be asked for.
 func (c *Cache) lookup(ctx context.Context, r *Request) (hit, stale *Hit, err error) {
-	purges := c.purges.Load()
+	purges := c.state.purges.Load()
 	r.Unfetched = false
-	e, alias, ok := c.store.Lookup(r.Key)
+	e, alias, ok := c.state.store.Lookup(r.Key)
 	var why basis
 	if alias {
-		why, ok = c.opt.aliasAllowed(r, e, c.aliases)
+		why, ok = c.opt.aliasAllowed(r, e, c.verdicts)
 	}
 	if !ok {
 		return c.answers.unknown(ctx, r, c.opt.Now, purges), nil, nil
 	}
-	if c.expired(e.ID, r.At) {
-		return nil, nil, c.remove(policy.Expired, e)
+	if c.state.expired(e.ID, r.At) {
+		return nil, nil, c.state.remove(policy.Expired, e)
 	}
 	now := c.opt.Now()
 	switch {
@@ -78,7 +78,7 @@ func (c *Cache) lookup(ctx context.Context, r *Request) (hit, stale *Hit, err er
 		return nil, nil, err
 	}
 	if alias {
-		c.recent.served(r.Key, e, c.caseOf(why, e))
+		c.verdicts.recent.served(r.Key, e, c.learner.caseOf(why, e))
 	}
 	return &Hit{Entry: whole, Alias: alias, At: now, purges: purges}, nil, err
 }

@@ -42,7 +42,7 @@ func (c *Cache) Stale(ctx context.Context, r *Request, h *Hit) (hit *Hit) {
 	var why basis
 	if h.Alias {
 		allowed := false
-		if why, allowed = c.opt.aliasAllowed(r, h.Entry, c.aliases); !allowed {
+		if why, allowed = c.opt.aliasAllowed(r, h.Entry, c.verdicts); !allowed {
 			return nil
 		}
 	}
@@ -54,15 +54,15 @@ func (c *Cache) Stale(ctx context.Context, r *Request, h *Hit) (hit *Hit) {
 		return err
 	})
 	if hit != nil && hit.Alias {
-		c.recent.served(r.Key, h.Entry, c.caseOf(why, h.Entry))
+		c.verdicts.recent.served(r.Key, h.Entry, c.learner.caseOf(why, h.Entry))
 	}
 	return hit
 }
 
 // Fallback returns f.Explore as a hit of this moment if it may be served because the upstream has failed; otherwise nil: where it has proved
 // wrong for r meanwhile, too. The caller reports by FellBack that it serves it.
-func Fallback(ctx context.Context, c *Cache, r *Request, f *Finding) *Hit {
-	if !f.Fallback || c.refuses(r.Key, f.Explore.Entry) {
+func (c *Cache) Fallback(ctx context.Context, r *Request, f *Finding) *Hit {
+	if !f.Fallback || c.verdicts.refuses(r.Key, f.Explore.Entry) {
 		return nil
 	}
 	hit := c.Stale(ctx, r, f.Explore)
@@ -73,13 +73,13 @@ func Fallback(ctx context.Context, c *Cache, r *Request, f *Finding) *Hit {
 }
 
 // FellBack notes that f.Explore answers r: a verdict on this answer is one on the pair.
-func FellBack(c *Cache, r *Request, f *Finding) {
-	c.recent.served(r.Key, f.Explore.Entry, f.Verdict.Case)
+func (c *Cache) FellBack(r *Request, f *Finding) {
+	c.verdicts.recent.served(r.Key, f.Explore.Entry, f.Verdict.Case)
 }
 
 // aliasAllowed reports whether e, which was once found for r's key by meaning, may serve r, and why it was found: not where only the very
 // words count, not if its answer was replaced by one for exact repeats only, and not where the alias does not hold.
-func (o *Options) aliasAllowed(r *Request, e *store.Entry, a *aliases) (b basis, ok bool) {
+func (o *Options) aliasAllowed(r *Request, e *store.Entry, a *Verdicts) (b basis, ok bool) {
 	if !o.Meaning || r.Shadow || r.ExactOnly || !r.comparableTo(e) {
 		return 0, false
 	}
@@ -90,14 +90,14 @@ func (o *Options) aliasAllowed(r *Request, e *store.Entry, a *aliases) (b basis,
 // topic, verify the nearest members, ask the judge. On a hit, r's key may become an alias of the entry. On a miss the policy learns of the
 // topic's request. There is a Finding also with an error.
 func (c *Cache) Find(ctx context.Context, r *Request) (f *Finding, err error) {
-	c.trySettle()
-	f = &Finding{Parent: c.turns.parent(r)}
+	c.state.trySettle()
+	f = &Finding{Parent: c.state.turns.parent(r)}
 	if c.opt.comparable(r) {
 		f.Compared = true
-		err = (&search{Cache: c, r: r, f: f, draw: c.drawFor(r)}).run(ctx)
+		err = (&search{c: c, r: r, f: f, draw: c.learner.drawFor(r)}).run(ctx)
 	}
 	if topic := c.opt.topicOf(r, f); f.Hit == nil && topic != 0 {
-		err = errors.Join(err, guard("policy", func() error { c.arrive(topic, r.At); return nil }))
+		err = errors.Join(err, guard("policy", func() error { c.state.arrive(topic, r.At); return nil }))
 	}
 	return f, err
 }

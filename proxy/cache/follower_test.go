@@ -47,11 +47,11 @@ func TestReconcile(t *testing.T) {
 	r.wants(r.request(letters(170)), "miss", 2<<37+3)
 	s.log, s.answers = nil, wrote.answers
 	keep := func(id policy.ID) bool { return id == 2<<37+3 }
-	if err := r.Reconcile(t.Context(), listed(t, states, wrote.log), keep); err != nil {
+	if err := r.follower.Reconcile(t.Context(), listed(t, states, wrote.log), keep); err != nil {
 		t.Fatal(err)
 	}
 	var ids []policy.ID
-	for e := range r.store.All() {
+	for e := range r.state.store.All() {
 		ids = append(ids, e.ID)
 	}
 	if want := []policy.ID{1, 2, 3, 4, 5, 6, 2<<37 + 3}; !slices.Equal(ids, want) {
@@ -75,8 +75,8 @@ func TestReconcile(t *testing.T) {
 	if id, _, _ := r.Lookup(t.Context(), r.request(letters(101))); id == nil || id.Entry.ID != 6 {
 		t.Errorf("found %+v", id)
 	}
-	if e, ok := r.Get(2); !ok || r.store.Ranks().Importance(2) < 15 {
-		t.Errorf("%+v of importance %v", e, r.store.Ranks().Importance(2))
+	if e, ok := r.Get(2); !ok || r.state.store.Ranks().Importance(2) < 15 {
+		t.Errorf("%+v of importance %v", e, r.state.store.Ranks().Importance(2))
 	}
 }
 
@@ -97,24 +97,24 @@ func TestReconcileLetsOthersIn(t *testing.T) {
 	for id := range uint64(entries / 2) {
 		half.Write(&store.Batch{Evicted: []uint64{id + 1}})
 	}
-	if err := r.Reconcile(t.Context(), half, nil); err != nil || r.Stats().Store.Entries != entries/2 {
+	if err := r.follower.Reconcile(t.Context(), half, nil); err != nil || r.Stats().Store.Entries != entries/2 {
 		t.Fatal(err, r.Stats().Store.Entries)
 	}
 	i, done := &interrupter{}, make(chan struct{})
-	r.readers = []Reader{i, readerFunc(func(ev *Event) {
-		if _, ok := r.store.Get(entries); !ok {
+	r.state.readers = []Reader{i, readerFunc(func(ev *Event) {
+		if _, ok := r.state.store.Get(entries); !ok {
 			t.Error("an entry that stays is not there")
 		}
 		if ev.Kind == store.EventInsert && ev.ID == 100 {
-			go func() { r.arrive(7, r.Tick()); close(done) }()
+			go func() { r.state.arrive(7, r.Tick()); close(done) }()
 		}
 	})}
-	if err := r.Reconcile(t.Context(), disk, nil); err != nil || r.Stats().Store.Entries != entries {
+	if err := r.follower.Reconcile(t.Context(), disk, nil); err != nil || r.Stats().Store.Entries != entries {
 		t.Fatal(err, r.Stats().Store.Entries)
 	}
 	<-done
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
 	if t.Logf("measured: a change waited until %d of %d", i.uses[0], i.n); i.uses[0] == i.n {
 		t.Error("a change of another request waited for all")
 	}
@@ -132,15 +132,15 @@ func TestKeepIsAskedUnderTheLock(t *testing.T) {
 	states := listed(t, &storetest.Memory{}, s.log)
 	r.wants(r.request(letters(60)), "miss", 2)
 	asked := 0
-	err := r.Reconcile(t.Context(), states, func(id policy.ID) bool {
-		if asked++; r.mu.TryLock() {
+	err := r.follower.Reconcile(t.Context(), states, func(id policy.ID) bool {
+		if asked++; r.state.mu.TryLock() {
 			t.Error("asked without the lock")
-			r.mu.Unlock()
+			r.state.mu.Unlock()
 		}
 		return false
 	})
-	if err != nil || asked != 1 || r.store.Has(2) || !r.store.Has(1) {
-		t.Errorf("%v, asked %d times, entry 1 %v, entry 2 %v", err, asked, r.store.Has(1), r.store.Has(2))
+	if err != nil || asked != 1 || r.state.store.Has(2) || !r.state.store.Has(1) {
+		t.Errorf("%v, asked %d times, entry 1 %v, entry 2 %v", err, asked, r.state.store.Has(1), r.state.store.Has(2))
 	}
 }
 
@@ -154,11 +154,11 @@ func TestAdopt(t *testing.T) {
 	f := r.find(t.Context(), early)
 	s.log = nil
 	var between *Request // which has seen the purge and the old secret
-	r.readers = []Reader{readerFunc(func(*Event) { between = r.request(letters(160)) })}
-	if err := r.Adopt([32]byte{7}, 4); err != nil {
+	r.state.readers = []Reader{readerFunc(func(*Event) { between = r.request(letters(160)) })}
+	if err := r.follower.Adopt([32]byte{7}, 4); err != nil {
 		t.Fatal(err)
 	}
-	r.readers = nil
+	r.state.readers = nil
 	clear(s.answers)
 	if id, reason, _ := r.Keep(t.Context(), between, f, r.entry(between, f)); id != 0 || reason != ReasonPurged {
 		t.Errorf("kept %d, %q", id, reason)
@@ -186,7 +186,7 @@ func TestCeiling(t *testing.T) {
 	}
 	r.wants(r.request(letters(170)), ReasonFull, 0)
 	s.log = nil
-	r.note(r.Trim(policy.Limit{Entries: 2}))
+	r.note(r.follower.Trim(policy.Limit{Entries: 2}))
 	if len(s.log) != 1 || s.log[0].Kind != store.EventEvict || s.log[0].Applied {
 		t.Errorf("%+v", s.log)
 	}
@@ -204,12 +204,12 @@ func TestAnchorsOfOthers(t *testing.T) {
 	e, _ := r.Get(1)
 	topic := topics.TopicID(e.Topic)
 	for range 20 {
-		r.note(r.Apply(t.Context(), Event{Kind: store.EventUse, ID: 2}))
+		r.note(r.follower.Apply(t.Context(), Event{Kind: store.EventUse, ID: 2}))
 	}
-	if got := anchorsOf(r)[topic]; got != 1 || r.store.Ranks().Importance(2) < 15 {
-		t.Errorf("anchor %d, importance %v", got, r.store.Ranks().Importance(2))
+	if got := anchorsOf(r)[topic]; got != 1 || r.state.store.Ranks().Importance(2) < 15 {
+		t.Errorf("anchor %d, importance %v", got, r.state.store.Ranks().Importance(2))
 	}
-	r.note(r.Apply(t.Context(), Event{Kind: store.EventAnchor, ID: 2}))
+	r.note(r.follower.Apply(t.Context(), Event{Kind: store.EventAnchor, ID: 2}))
 	if got := anchorsOf(r)[topic]; got != 2 {
 		t.Errorf("anchor %d", got)
 	}
@@ -226,7 +226,7 @@ func TestOverriddenEntryLosesItsAliases(t *testing.T) {
 		r.wants(r.request(letters(40)), "miss", 1)
 		r.wants(r.request(letters(42)), "semantic", 1)
 		s.overrides = map[policy.ID]bool{ev.ID: true}
-		r.note(r.Apply(t.Context(), ev))
+		r.note(r.follower.Apply(t.Context(), ev))
 		if st := r.Stats().Store; st.Entries != 1 || st.Aliases != 0 {
 			t.Errorf("%s: %d entries, %d aliases", what, st.Entries, st.Aliases)
 		}
@@ -237,14 +237,14 @@ func TestOverriddenEntryLosesItsAliases(t *testing.T) {
 func TestApplyThatPanics(t *testing.T) {
 	r, _ := newShared(t)
 	r.wants(r.request(letters(40)), "miss", 1)
-	all := r.topics
-	r.topics = nil
+	all := r.state.topics
+	r.state.topics = nil
 	for _, kind := range []store.EventKind{store.EventUse, store.EventAnchor} {
-		r.note(r.Apply(t.Context(), Event{Kind: kind, ID: 1}))
+		r.note(r.follower.Apply(t.Context(), Event{Kind: kind, ID: 1}))
 	}
-	r.topics = all
-	r.note(r.Apply(t.Context(), Event{Kind: store.EventEvict, ID: 1}))
-	if r.store.Has(1) || !slices.Equal(r.faults, []string{"topics", "topics"}) {
-		t.Errorf("entry 1 is resident: %v, faults in %v", r.store.Has(1), r.faults)
+	r.state.topics = all
+	r.note(r.follower.Apply(t.Context(), Event{Kind: store.EventEvict, ID: 1}))
+	if r.state.store.Has(1) || !slices.Equal(r.faults, []string{"topics", "topics"}) {
+		t.Errorf("entry 1 is resident: %v, faults in %v", r.state.store.Has(1), r.faults)
 	}
 }

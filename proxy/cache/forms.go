@@ -32,9 +32,9 @@ type forms struct {
 // longestMade is how many bytes a prompt has at most whose form is kept: its tokens take ten times as many.
 const longestMade = 512
 
-// of returns the form of a stored prompt. Those of the prompts that are asked for most are made once.
+// of returns the form of a stored prompt. It makes the forms of the prompts that are asked for most once; without x it keeps none.
 func (x *forms) of(prompt string) *normal.Form {
-	if len(prompt) > longestMade {
+	if x == nil || len(prompt) > longestMade {
 		return normal.Of(prompt)
 	}
 	slot := &x.made[maphash.String(x.seed, prompt)%uint64(len(x.made))]

@@ -46,9 +46,9 @@ func TestFormsAsNaive(t *testing.T) {
 				}
 				q.Key = keyOf(fmt.Sprint(prompt, q.Scope, q.Turns))
 			})
-			p.chain = r.turns.chain(q)
+			p.chain = r.state.turns.chain(q)
 			id, want := last[p], policy.ID(0)
-			if e, ok := r.store.Get(id); ok && e.Fresh(r.now()) && !q.NoCache {
+			if e, ok := r.state.store.Get(id); ok && e.Fresh(r.now()) && !q.NoCache {
 				want = id
 			}
 			how, got := r.ask(q)
@@ -66,7 +66,7 @@ func TestFormsAsNaive(t *testing.T) {
 			case 1:
 				r.Purge(t.Context(), store.Filter{Entry: policy.ID(1 + rng.IntN(step+1))})
 			case 2:
-				r.store.Close()
+				r.state.store.Close()
 				now := r.now()
 				r = start()
 				r.set(now)
@@ -81,7 +81,7 @@ func TestFormsAsNaive(t *testing.T) {
 				})
 			}
 		}
-		if n, resident := len(r.forms.ids), r.store.Stats().Entries; n > 3*resident+sweepAfter {
+		if n, resident := len(r.state.forms.ids), r.state.store.Stats().Entries; n > 3*resident+sweepAfter {
 			t.Errorf("%d forms of %d entries", n, resident)
 		}
 		if hits < 200 {
@@ -95,7 +95,7 @@ var words = []string{"one", "red", "mice", "tall", "north", "lamp"}
 // byForm is the last entry of each place, as a restart finds it.
 func byForm[P comparable](r *rig, placeOf func(*store.Entry) P) map[P]policy.ID {
 	last := map[P]policy.ID{}
-	for e := range r.store.All() {
+	for e := range r.state.store.All() {
 		if p := placeOf(e); e.ID > last[p] {
 			last[p] = e.ID
 		}
@@ -109,9 +109,9 @@ func TestFormsAreSwept(t *testing.T) {
 	most := 0
 	for i := range 20_000 {
 		e := &store.Entry{Key: keyOf(fmt.Sprint(i)), Prompt: fmt.Sprint("question ", i), Answer: []byte("a"), Created: r.now(), Expires: r.now().Add(time.Hour)}
-		r.store.Put(e, r.Tick())
-		r.forms.add(uint64(i), e.ID)
-		most = max(most, len(r.forms.ids))
+		r.state.store.Put(e, r.Tick())
+		r.state.forms.add(uint64(i), e.ID)
+		most = max(most, len(r.state.forms.ids))
 	}
 	if limit := 2000; most > limit { // some 1140 on average
 		t.Errorf("%d forms of 1000 entries, want at most %d", most, limit)
@@ -125,14 +125,14 @@ func TestFormsOfOlderEntries(t *testing.T) {
 	const n = formsAtOnce + 2000
 	for i := range n {
 		e := &store.Entry{Key: keyOf(fmt.Sprint(i)), Scope: store.Scope{1}, Prompt: fmt.Sprint("What is question ", i/2), Answer: []byte("a")}
-		r.store.Put(e, r.Tick())
+		r.state.store.Put(e, r.Tick())
 	}
-	r.restoreForms()
+	r.state.restoreForms()
 	deadline := time.Now().Add(time.Minute)
 	for count := 0; count < n/2; {
-		r.forms.mu.RLock()
-		count = len(r.forms.ids)
-		r.forms.mu.RUnlock()
+		r.state.forms.mu.RLock()
+		count = len(r.state.forms.ids)
+		r.state.forms.mu.RUnlock()
 		if time.Now().After(deadline) {
 			t.Fatalf("%d forms", count)
 		}
@@ -187,7 +187,7 @@ func TestConversationsInOtherWords(t *testing.T) {
 			said, id := r.ask(q)
 			how = append(how, said)
 			reply := [32]byte{}
-			if e, ok := r.store.Get(id); ok {
+			if e, ok := r.state.store.Get(id); ok {
 				reply = e.AnswerHash
 			}
 			if replies != nil {
@@ -224,15 +224,15 @@ func TestHistoriesOfWrongAliases(t *testing.T) {
 	for _, how := range []string{"semantic", "semantic", "alias"} {
 		r.wants(r.request(a), how, 1)
 	}
-	e, _ := r.store.Get(1)
+	e, _ := r.state.store.Get(1)
 	behind := func(first string) *Request {
 		return r.request("and then?", func(q *Request) { q.Turns = []Turn{{Key: keyOf(first), Answer: [32]byte{1}, AnswerText: e.AnswerHash}} })
 	}
-	if r.turns.chain(behind(k)) != r.turns.chain(behind(a)) {
+	if r.state.turns.chain(behind(k)) != r.state.turns.chain(behind(a)) {
 		t.Error("an alias makes no equivalent conversation")
 	}
 	j.wrong = 'a'
-	if r.turns.chain(behind(k)) == r.turns.chain(behind(a)) || r.turns.parent(behind(a)) != 0 {
+	if r.state.turns.chain(behind(k)) == r.state.turns.chain(behind(a)) || r.state.turns.parent(behind(a)) != 0 {
 		t.Error("conversations are equivalent by an alias that is not served any more")
 	}
 }
@@ -245,13 +245,13 @@ func BenchmarkForm(b *testing.B) {
 	r, _ := newJudged(b, func(so *store.Options, _ *Options) { so.Limit = policy.Limit{} })
 	r.ask(r.request(stored))
 	for i := range 20_000 {
-		r.forms.add(uint64(i), policy.ID(i+2))
+		r.state.forms.add(uint64(i), policy.ID(i+2))
 	}
 	b.Run("look-up", func(b *testing.B) {
 		b.ReportAllocs()
 		q := r.request(asked)
 		for b.Loop() {
-			if e, _ := r.forms.find(q, &Finding{}); e == nil {
+			if e, _ := r.state.forms.find(q, &Finding{}); e == nil {
 				b.Fatal("not found")
 			}
 		}
@@ -303,13 +303,13 @@ func BenchmarkFormRestore(b *testing.B) {
 	for i := range 100_000 {
 		e := &store.Entry{Key: keyOf(fmt.Sprint(i)), Scope: store.Scope{1}, Answer: []byte("a"),
 			Prompt: fmt.Sprint("How can I change the delivery address of order ", i, " that I placed yesterday evening from my phone in Leeds?")}
-		r.store.Put(e, r.Tick())
+		r.state.store.Put(e, r.Tick())
 		ids = append(ids, e.ID)
 	}
 	for _, n := range []int{formsAtOnce, len(ids)} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				newForms(r.store).addOld(ids[:n])
+				newForms(r.state.store).addOld(ids[:n])
 			}
 		})
 	}
@@ -327,9 +327,9 @@ func TestFormsAreVerified(t *testing.T) {
 	r.wants(r.request(asked+"?", other, func(q *Request) { q.Turns = []Turn{{Key: keyOf("before"), Answer: [32]byte{1}}}; q.Key[0]++ }), "miss", 3)
 	for id := range policy.ID(5) {
 		q, f := r.request(asked), &Finding{}
-		r.forms.find(q, f)
-		r.forms.add(f.digest, id)
-		if e, _ := r.forms.find(q, f); e != nil {
+		r.state.forms.find(q, f)
+		r.state.forms.add(f.digest, id)
+		if e, _ := r.state.forms.find(q, f); e != nil {
 			t.Errorf("entry %d is found by %q", id, asked)
 		}
 		if f := r.find(t.Context(), q); f.Hit != nil || f.Explore != nil {

@@ -41,7 +41,7 @@ func (v vetoes) Serves(*evidence.Case, float64) bool { return true }
 // learner is the part of a Cache that decides on what was found, by what was counted of earlier decisions.
 type learner struct {
 	judgeBy func(*evidence.Rates) Judge // nil: no answer that was found is refused
-	formOf  func(prompt string) *normal.Form
+	forms   *forms                      // nil: no forms are kept
 	draw    func() float64
 	welcome atomic.Int64 // hits that are not explored any more, at the start of a process with random draws
 	learned func(evidence.Sample)
@@ -74,8 +74,8 @@ func newMeaning(e embed.Embedder) *meaning {
 	return &meaning{of, evidence.ID(of.Space), versionOf(of.Space)}
 }
 
-func newLearner(o *Options) *learner {
-	l := &learner{judgeBy: o.Judge, formOf: normal.Of, draw: o.Draw, learned: o.Learned, book: o.Evidence}
+func newLearner(o *Options, kept *forms) *learner {
+	l := &learner{judgeBy: o.Judge, forms: kept, draw: o.Draw, learned: o.Learned, book: o.Evidence}
 	now := newMeaning(o.Embedder)
 	l.meaning.Store(now)
 	if l.draw == nil {
@@ -146,7 +146,7 @@ func (l *learner) judge(r *Request, f *Finding, e *store.Entry, stored *normal.F
 		return reuse.Verdict{Decision: reuse.Serve, P: 1}
 	}
 	if stored == nil {
-		stored = l.formOf(e.Prompt)
+		stored = l.forms.of(e.Prompt)
 	}
 	c := reuse.Context{Tenant: evidence.ID(e.Tenant), Scope: store.Key(e.Scope).Short(), Topic: uint64(e.Topic), Similarity: similarity, Draw: draw, MaxError: r.MaxError}
 	if e.Prompt != r.Prompt {

@@ -95,9 +95,9 @@ func TestEarnedAliases(t *testing.T) {
 		{"another class", []step{{a, "semantic"}, {a, "semantic"}, {a, "alias"}}, []step{{a, "alias"}},
 			func(_ *rig, j *ruler, _ *Options) { j.wrong = 'b' }},
 		{"an alias of before bases", nil, []step{{a, "semantic"}, {a, "alias"}},
-			func(r *rig, _ *ruler, _ *Options) { r.store.Alias(keyOf(a), 1, 0) }},
+			func(r *rig, _ *ruler, _ *Options) { r.state.store.Alias(keyOf(a), 1, 0) }},
 		{"an alias of before bases, refused", nil, []step{{a, "miss"}, {a, "exact"}},
-			func(r *rig, j *ruler, _ *Options) { r.store.Alias(keyOf(a), 1, 0); j.refuses = true }},
+			func(r *rig, j *ruler, _ *Options) { r.state.store.Alias(keyOf(a), 1, 0); j.refuses = true }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			disk := &storetest.Memory{}
@@ -120,7 +120,7 @@ func TestEarnedAliases(t *testing.T) {
 				c.between(r, j, &Options{Embedder: &plane{}}) // of the store and of the judge
 				change = func(o *Options) { c.between(r, &ruler{}, o) }
 			}
-			if err := r.store.Close(); err != nil {
+			if err := r.state.store.Close(); err != nil {
 				t.Fatal(err)
 			}
 			r, _ = start(change, j)
@@ -195,24 +195,24 @@ func TestExplored(t *testing.T) {
 			t.Errorf("%q: %+v is served in place of an error", prompt, hit)
 		}
 	}
-	r.Compared(r.request(a), f, evidence.Unknown, evidence.Explored)
+	r.verdicts.Compared(r.request(a), f, evidence.Unknown, evidence.Explored)
 	j.explores = false
 	r.wants(r.request(a), "semantic", 1)
 	b := long("b", 42)
 	j.explores = true
 	f = r.find(t.Context(), r.request(b))
-	r.Compared(r.request(b), f, evidence.Same, evidence.Explored)
+	r.verdicts.Compared(r.request(b), f, evidence.Same, evidence.Explored)
 	j.explores = false
 	r.wants(r.request(b), "semantic", 1)
 	r.wants(r.request(b), "alias", 1) // the comparison counts as the first time
 	c := long("c", 42)
 	j.explores = true
 	f = r.find(t.Context(), r.request(c))
-	if Fallback(t.Context(), r.Cache, r.request(c), f) == nil {
+	if r.Cache.Fallback(t.Context(), r.request(c), f) == nil {
 		t.Error("no answer to fall back to")
 	}
-	r.Compared(r.request(c), f, evidence.Different, evidence.Explored)
-	if Fallback(t.Context(), r.Cache, r.request(c), f) != nil {
+	r.verdicts.Compared(r.request(c), f, evidence.Different, evidence.Explored)
+	if r.Cache.Fallback(t.Context(), r.request(c), f) != nil {
 		t.Error("an answer that has proved wrong is fallen back to")
 	}
 	j.explores = false
@@ -297,13 +297,13 @@ func TestPromptWithoutVector(t *testing.T) {
 	r.wants(r.request(long("k", 40), turns), "miss", 1)
 	r.wants(r.request(long("k", 40)+".", turns), "semantic", 1)
 	r.wants(r.request(long("k", 40)), "miss", 2)
-	r.store.Close()
+	r.state.store.Close()
 	r, _ = newJudged(t, backed)
 	r.wants(r.request(long("k", 40)+"!", turns), "semantic", 1)
 	if n := r.embedder.calls.Load(); n != 0 {
 		t.Errorf("%d prompts were embedded", n)
 	}
-	if st := r.topics.Stats(); st.Entries != 0 {
+	if st := r.state.topics.Stats(); st.Entries != 0 {
 		t.Errorf("%+v", st)
 	}
 }
@@ -319,9 +319,9 @@ func TestLearning(t *testing.T) {
 	})
 	r.wants(r.request(long("k", 40)), "miss", 1)
 	r.wants(r.request(long("a", 42)), "semantic", 1)
-	before := r.Rates()
-	r.Learn(evidence.Sample{Case: evidence.Case{Explained: true}, Outcome: evidence.Different, Source: evidence.Explored})
-	if made != 2 || r.Rates() == before {
+	before := r.learner.Rates()
+	r.learner.Learn(evidence.Sample{Case: evidence.Case{Explained: true}, Outcome: evidence.Different, Source: evidence.Explored})
+	if made != 2 || r.learner.Rates() == before {
 		t.Errorf("the judge was made %d times", made)
 	}
 	r.wants(r.request(long("a", 42)), "miss", 2)
@@ -346,7 +346,7 @@ func TestExplainForm(t *testing.T) {
 	if x, _ = r.Explain(t.Context(), r.request("where is "+long("a", 42))); x.Hit == nil || x.Candidates[0].ByForm || x.Candidates[0].Stored == nil {
 		t.Errorf("%+v", x)
 	}
-	if st := r.store.Stats(); st.Entries != 1 || st.Aliases != 0 || r.topics.Stats().Entries != 1 {
+	if st := r.state.store.Stats(); st.Entries != 1 || st.Aliases != 0 || r.state.topics.Stats().Entries != 1 {
 		t.Errorf("%+v", st)
 	}
 }

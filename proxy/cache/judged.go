@@ -28,30 +28,30 @@ const (
 
 // looksBelow is the least similarity of what is noted of the request, 0 where that is the gate.
 func (s *search) looksBelow() float64 {
-	if !s.opt.Studied || s.r.At.Seq%belowShare != 0 {
+	if !s.c.opt.Studied || s.r.At.Seq%belowShare != 0 {
 		return 0
 	}
-	return s.opt.gate(s.r) - BelowGate
+	return s.c.opt.gate(s.r) - BelowGate
 }
 
 // below notes the nearest answer below the gate where nothing above it may serve.
 func (s *search) below() {
 	near := s.f.Route.Nearest
-	if s.looksBelow() == 0 || s.f.Judged != nil || s.f.Hit != nil || near.ID == 0 || near.Score >= s.opt.gate(s.r) {
+	if s.looksBelow() == 0 || s.f.Judged != nil || s.f.Hit != nil || near.ID == 0 || near.Score >= s.c.opt.gate(s.r) {
 		return
 	}
-	e, ok := s.store.Get(policy.ID(near.ID))
-	if !ok || !s.r.comparableTo(e) || s.r.bar(e, s.opt.Now()) != "" || s.refuses(s.r.Key, e) {
+	e, ok := s.c.state.store.Get(policy.ID(near.ID))
+	if !ok || !s.r.comparableTo(e) || s.r.bar(e, s.c.opt.Now()) != "" || s.c.verdicts.refuses(s.r.Key, e) {
 		return
 	}
-	v := s.judge(s.r, s.f, e, nil, near.Score, neverExplore)
+	v := s.c.learner.judge(s.r, s.f, e, nil, near.Score, neverExplore)
 	s.f.almost(s.r, e, &v, near.Score, true)
 	s.note(e, &v, near.Score, belowShare)
 }
 
 // note keeps a verdict on an answer, unless it cannot be served whatever the settings. One that decides replaces those before.
 func (s *search) note(e *store.Entry, v *reuse.Verdict, similarity float64, weight int) {
-	if !s.opt.Studied || v.P == 0 || s.f.Judged != nil && v.Decision == reuse.Miss {
+	if !s.c.opt.Studied || v.P == 0 || s.f.Judged != nil && v.Decision == reuse.Miss {
 		return
 	}
 	s.f.Judged = &Judged{Seq: s.r.At.Seq, Case: v.Case, Same: e.Prompt == s.r.Prompt, Form: basisOf(v, e.Prompt, s.r.Prompt) == ByForm, Weight: weight}

@@ -135,7 +135,7 @@ func TestLateEmbedder(t *testing.T) {
 			t.Errorf("a miss before the first answer: %+v, %d faults, %d calls", f, faults, e.calls.Load())
 		}
 		down := r.run(t, time.Minute)
-		if state, err := EmbedderOf(r.Cache); state != EmbedderAway || err == nil || e.dials > 10 {
+		if state, err := r.Cache.Embedder(); state != EmbedderAway || err == nil || e.dials > 10 {
 			t.Errorf("after a minute: %s, %v, %d checks", state, err, e.dials)
 		}
 		if got, want := reports(down), []string{`away "" true left 3`}; !slices.Equal(got, want) {
@@ -150,7 +150,7 @@ func TestLateEmbedder(t *testing.T) {
 			t.Errorf("with the embedder: %s", how)
 		}
 		r.faults = nil
-		if err := r.store.Close(); err != nil {
+		if err := r.state.store.Close(); err != nil {
 			t.Fatal(err)
 		}
 
@@ -195,13 +195,13 @@ func TestSlowEmbedder(t *testing.T) {
 		e := &remote{takes: time.Second}
 		r := lateRig(t, &storetest.Memory{}, e)
 		all := r.run(t, time.Hour)
-		state, err := EmbedderOf(r.Cache)
+		state, err := r.Cache.Embedder()
 		if state != EmbedderAway || err == nil || e.dials > 300 || len(all) != 1 || all[0].Space != "plane" {
 			t.Errorf("%s, %v, %d checks, reports %q", state, err, e.dials, reports(all))
 		}
 		e.takes = 0
 		r.run(t, time.Minute)
-		if state, err := EmbedderOf(r.Cache); state != EmbedderWorks || err != nil {
+		if state, err := r.Cache.Embedder(); state != EmbedderWorks || err != nil {
 			t.Errorf("in time: %s, %v", state, err)
 		}
 	})
@@ -214,7 +214,7 @@ func TestTakeVectors(t *testing.T) {
 	for n := 20; n < 80; n += 20 {
 		r.ask(r.request(letters(n)))
 	}
-	if err := r.store.Sync(t.Context()); err != nil {
+	if err := r.state.store.Sync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	e := &remote{}
@@ -230,11 +230,11 @@ func TestTakeVectors(t *testing.T) {
 		}
 	}
 	e.known.Store(true)
-	if err := other.topics.SetDim(2); err != nil {
+	if err := other.state.topics.SetDim(2); err != nil {
 		t.Fatal(err)
 	}
-	other.store.Vectors().SetSpace("plane", 2)
-	if err := other.TakeVectors(t.Context(), disk); err != nil {
+	other.state.store.Vectors().SetSpace("plane", 2)
+	if err := other.follower.TakeVectors(t.Context(), disk); err != nil {
 		t.Error(err)
 	}
 	if st := other.Stats(); st.Store.Lacking != 0 || st.Topics.Entries != 3 {
@@ -271,7 +271,7 @@ func TestAdoptBesideRequests(t *testing.T) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		Revive(ctx, r.Cache, func(Revival) {})
+		r.Cache.Revive(ctx, func(Revival) {})
 	}()
 	asking.Wait()
 	for end := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
@@ -292,7 +292,7 @@ func TestNoVectorBeforeItIsTaken(t *testing.T) {
 		r := lateRig(t, &storetest.Memory{}, e)
 		ctx, stop := context.WithCancel(t.Context())
 		var f *Finding
-		Revive(ctx, r.Cache, func(now Revival) {
+		r.Cache.Revive(ctx, func(now Revival) {
 			if now.Space != "" {
 				f, _ = r.Find(t.Context(), r.request(letters(20)))
 			}

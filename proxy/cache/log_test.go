@@ -50,15 +50,15 @@ func (l *life) start(now time.Time) {
 // restart marks its place in the log: after the removal of what it drops.
 func (l *life) restart() {
 	for scope := range byte(3) {
-		l.refresh(topics.ScopeID{scope})
+		l.state.refresh(topics.ScopeID{scope})
 	}
 	now, n, before := l.now(), len(l.tape.log), anchorsOf(l.rig)
-	if err := l.store.Close(); err != nil {
+	if err := l.state.store.Close(); err != nil {
 		l.t.Fatal(err)
 	}
 	l.start(now)
 	for topic, anchor := range anchorsOf(l.rig) {
-		if _, ok := l.store.Get(policy.ID(before[topic])); ok && before[topic] != anchor { // it may have expired meanwhile
+		if _, ok := l.state.store.Get(policy.ID(before[topic])); ok && before[topic] != anchor { // it may have expired meanwhile
 			l.t.Errorf("the anchor of topic %d was %d and is %d after a restart", topic, before[topic], anchor)
 		}
 	}
@@ -76,11 +76,11 @@ func (l *life) step() {
 	case n < 92:
 		l.pass(time.Duration(l.rng.IntN(60)) * time.Minute)
 	case n < 95:
-		l.purge(func(e *store.Entry) bool { return e.ID%7 == policy.ID(n%7) }, nil, false)
+		l.follower.purge(func(e *store.Entry) bool { return e.ID%7 == policy.ID(n%7) }, nil, false)
 	case n < 97:
 		l.Sync(l.t.Context())
 	case n < 98:
-		if e, ok := l.store.Get(policy.ID(1 + l.rng.IntN(200))); ok {
+		if e, ok := l.state.store.Get(policy.ID(1 + l.rng.IntN(200))); ok {
 			l.Drop(l.t.Context(), e)
 		}
 	}
@@ -146,13 +146,13 @@ func (l *life) follow() {
 	kinds := map[store.EventKind]int{}
 	for _, ev := range l.tape.log {
 		if ev.Kind == 0 {
-			f.store.Close()
+			f.state.store.Close()
 			follower = l.evictor()
 			f = start()
 			continue
 		}
 		kinds[ev.Kind]++
-		if err := f.Apply(l.t.Context(), ev); err != nil {
+		if err := f.follower.Apply(l.t.Context(), ev); err != nil {
 			l.t.Fatal(err)
 		}
 	}
@@ -163,11 +163,11 @@ func (l *life) follow() {
 	}
 	for _, r := range []*rig{l.rig, f} {
 		for scope := range byte(3) {
-			r.refresh(topics.ScopeID{scope})
+			r.state.refresh(topics.ScopeID{scope})
 		}
 	}
 	same(l.t, "entries", entriesOf(f), entriesOf(l.rig))
-	same(l.t, "aliases", f.store.Stats().Aliases, l.store.Stats().Aliases)
+	same(l.t, "aliases", f.state.store.Stats().Aliases, l.state.store.Stats().Aliases)
 	same(l.t, "topics", topicsOf(f), topicsOf(l.rig))
 	same(l.t, "victims", victims(follower), victims(l.last))
 }
@@ -186,24 +186,24 @@ func same(t *testing.T, what string, got, want any) {
 
 // entriesOf lists entries with all that leads to them.
 func entriesOf(r *rig) (all []string) {
-	for e := range r.store.All() {
+	for e := range r.state.store.All() {
 		keys := 0
 		for n := range 171 {
 			for scope := range byte(3) {
 				q := Request{Scope: store.Scope{scope}}
-				if found, alias, ok := r.store.Lookup(keyOf(fmt.Sprint(letters(n), q.Scope, q.Turns))); ok && alias && found.ID == e.ID {
+				if found, alias, ok := r.state.store.Lookup(keyOf(fmt.Sprint(letters(n), q.Scope, q.Turns))); ok && alias && found.ID == e.ID {
 					keys += 1000*n + int(scope)
 				}
 			}
 		}
-		all = append(all, fmt.Sprintf("%d: %q of topic %d, parent %d, aliases %d, importance %v", e.ID, e.Answer[:14], e.Topic, e.Parent, keys, r.store.Ranks().Importance(e.ID)))
+		all = append(all, fmt.Sprintf("%d: %q of topic %d, parent %d, aliases %d, importance %v", e.ID, e.Answer[:14], e.Topic, e.Parent, keys, r.state.store.Ranks().Importance(e.ID)))
 	}
 	return all
 }
 
 func anchorsOf(r *rig) map[topics.TopicID]topics.EntryID {
 	all := map[topics.TopicID]topics.EntryID{}
-	for _, info := range r.topics.List(0, 1000) {
+	for _, info := range r.state.topics.List(0, 1000) {
 		all[info.ID] = info.Anchor
 	}
 	return all
@@ -211,7 +211,7 @@ func anchorsOf(r *rig) map[topics.TopicID]topics.EntryID {
 
 // topicsOf lists topics with their sizes and anchors; entriesOf has the members.
 func topicsOf(r *rig) (all []string) {
-	for _, info := range r.topics.List(0, 1000) {
+	for _, info := range r.state.topics.List(0, 1000) {
 		all = append(all, fmt.Sprintf("%d: anchor %d of %d", info.ID, info.Anchor, info.Size))
 	}
 	return all

@@ -108,7 +108,7 @@ func (m *member) Overrides(ev *Event) bool {
 		return o != nil
 	case ev.Kind == store.EventAnchor:
 		o := m.claim(func(o *own) bool { return inserted(o) && o.ev.ID == ev.ID })
-		if e, ok := m.store.Get(ev.ID); ok && o != nil { // in the log it may be no member of its topic yet
+		if e, ok := m.state.store.Get(ev.ID); ok && o != nil { // in the log it may be no member of its topic yet
 			m.g.loose[e.Topic] = true
 		}
 		return o != nil && o.gone
@@ -190,7 +190,7 @@ func (m *member) follow(n int) {
 		m.read++
 		switch {
 		case r.purge != nil:
-			m.note(m.ApplyPurge(ctx, *r.purge, r.from == m, m.keeps(r)))
+			m.note(m.follower.ApplyPurge(ctx, *r.purge, r.from == m, m.keeps(r)))
 			m.purges++
 			continue
 		case r.from == m:
@@ -199,7 +199,7 @@ func (m *member) follow(n int) {
 				continue
 			}
 		}
-		m.note(m.Apply(ctx, r.ev))
+		m.note(m.follower.Apply(ctx, r.ev))
 	}
 }
 
@@ -261,11 +261,11 @@ func (g *group) step() {
 	case n < 92:
 		m.Cache.Purge(g.t.Context(), []store.Filter{{Tenant: fmt.Sprint(g.rng.IntN(5))}, {Tenant: "0"}, {Namespace: fmt.Sprint(g.rng.IntN(9))}}[g.rng.IntN(3)])
 	case n < 94:
-		if all := slices.Collect(m.store.All()); len(all) > 0 {
+		if all := slices.Collect(m.state.store.All()); len(all) > 0 {
 			m.note(m.Drop(g.t.Context(), all[g.rng.IntN(len(all))]))
 		}
 	case n < 96:
-		m.note(m.Trim(policy.Limit{Entries: 40}))
+		m.note(m.follower.Trim(policy.Limit{Entries: 40}))
 	case n < 97 && g.gaps:
 		g.reconcile(m)
 	}
@@ -282,7 +282,7 @@ func (g *group) reconcile(m *member) {
 			m.refuse(o)
 		}
 	}
-	if err := m.Reconcile(g.t.Context(), &listing{g.replay()}, func(id policy.ID) bool { return m.protects(id, 0) }); err != nil {
+	if err := m.follower.Reconcile(g.t.Context(), &listing{g.replay()}, func(id policy.ID) bool { return m.protects(id, 0) }); err != nil {
 		g.t.Fatal(err)
 	}
 	m.read, m.purges = len(g.log), g.purges
@@ -334,7 +334,7 @@ func (g *group) settle() {
 func (g *group) check(m *member, want *naive) {
 	g.t.Helper()
 	got := map[policy.ID]string{}
-	for e := range m.store.All() {
+	for e := range m.state.store.All() {
 		got[e.ID] = fmt.Sprint(e.Created.UnixNano(), e.Topic, e.Size, e.RecordingSize(), e.Answer == nil)
 	}
 	for id, e := range want.entries {
@@ -350,7 +350,7 @@ func (g *group) check(m *member, want *naive) {
 	for n := range 171 {
 		for scope := range byte(3) {
 			k := keyOf(fmt.Sprint(letters(n), store.Scope{scope}))
-			e, alias, ok := m.store.Lookup(k)
+			e, alias, ok := m.state.store.Lookup(k)
 			switch id := want.aliases[k]; {
 			case g.unsure[k]:
 			case id != 0 && (!ok || !alias || e.ID != id):
@@ -362,7 +362,7 @@ func (g *group) check(m *member, want *naive) {
 			}
 		}
 	}
-	for _, info := range m.topics.List(0, 10_000) {
+	for _, info := range m.state.topics.List(0, 10_000) {
 		id := want.anchors[policy.TopicID(info.ID)]
 		if id == 0 || info.Anchor == 0 || g.loose[policy.TopicID(info.ID)] || g.gaps { // the next search chooses one, and says so in the log
 			continue

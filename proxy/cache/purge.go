@@ -22,7 +22,7 @@ var ErrNotRemoved = errors.New("the entry could not be removed")
 // few entries at a time. Once it has returned, Serves refuses every entry that it removed, and no answer is kept whose request came
 // before it began. It always runs to its end. Sync makes it durable. An error may wrap ErrNotRemoved and store.ErrUnconfirmed.
 func (c *Cache) Purge(ctx context.Context, f store.Filter) (matched, purged int, err error) {
-	matched, purged, err = c.purge(f.Matches, nil, false)
+	matched, purged, err = c.follower.purge(f.Matches, nil, false)
 	if c.opt.Remote == nil {
 		return matched, purged, err
 	}
@@ -37,24 +37,24 @@ func (c *Cache) Purge(ctx context.Context, f store.Filter) (matched, purged int,
 // The order matters. The epoch is raised first: from then on Keep refuses the answers of earlier requests, so that nothing older than
 // the purge is added behind the place that it has reached. What it removed counts as purged at its end: a request that finds an
 // entry while the purge is under way reads a count of purges that will have changed by its return.
-func (f *follower) purge(match func(*store.Entry) bool, keep func(policy.ID) bool, applied bool) (matched, purged int, err error) {
+func (f *Follower) purge(match func(*store.Entry) bool, keep func(policy.ID) bool, applied bool) (matched, purged int, err error) {
 	f.beginPurge(match, applied)
 	return f.endPurge(match, keep, applied)
 }
 
 // beginPurge also notes the purge with the copies of what named selects, in the same step: one is either made of an entry that is still to be
 // removed, or sees the purge.
-func (f *follower) beginPurge(named func(*store.Entry) bool, applied bool) {
-	f.lock()
-	defer f.mu.Unlock()
-	f.epoch.Add(1)
-	f.copies.purgedLocked(f.store, named, applied)
-	f.store.Remove(policy.Purged) // announced even where nothing will match: the backing may hold entries that left before
+func (f *Follower) beginPurge(named func(*store.Entry) bool, applied bool) {
+	f.state.lock()
+	defer f.state.mu.Unlock()
+	f.state.epoch.Add(1)
+	f.state.copies.purgedLocked(f.state.store, named, applied)
+	f.state.store.Remove(policy.Purged) // announced even where nothing will match: the backing may hold entries that left before
 }
 
-func (f *follower) endPurge(match func(*store.Entry) bool, keep func(policy.ID) bool, applied bool) (matched, purged int, err error) {
+func (f *Follower) endPurge(match func(*store.Entry) bool, keep func(policy.ID) bool, applied bool) (matched, purged int, err error) {
 	var ids []policy.ID
-	for e := range f.store.All() {
+	for e := range f.state.store.All() {
 		if match(e) {
 			ids = append(ids, e.ID)
 		}
@@ -65,39 +65,39 @@ func (f *follower) endPurge(match func(*store.Entry) bool, keep func(policy.ID) 
 		err = errors.Join(err, failed)
 		runtime.Gosched() // those who wait for the lock come first
 	}
-	f.store.Remove(policy.Purged) // announced again: what the backing keeps beside the entries may have been made from some meanwhile
-	f.purges.Add(1)
-	if f.forms != nil {
-		f.forms.forget()
+	f.state.store.Remove(policy.Purged) // announced again: what the backing keeps beside the entries may have been made from some meanwhile
+	f.state.purges.Add(1)
+	if f.state.forms != nil {
+		f.state.forms.forget()
 	}
 	return len(ids), purged, err
 }
 
 // removePart removes some entries. Where the policy panics the store stops half-way, so those that are left are removed one by one.
-func (f *follower) removePart(why policy.Reason, ids []policy.ID, keep func(policy.ID) bool, applied bool) (removed int, err error) {
-	f.lock()
-	f.applied = applied
+func (f *Follower) removePart(why policy.Reason, ids []policy.ID, keep func(policy.ID) bool, applied bool) (removed int, err error) {
+	f.state.lock()
+	f.state.applied = applied
 	defer f.endApplied()
 	if keep != nil {
 		ids = slices.DeleteFunc(ids, func(id policy.ID) bool {
 			kept := keep(id)
 			if kept { // as where a removal is overridden
-				f.store.Replica().Unalias(id)
+				f.state.store.Replica().Unalias(id)
 			}
 			return kept
 		})
 	}
 	remove := func(ids ...policy.ID) {
-		evs := f.store.Remove(why, ids...)
+		evs := f.state.store.Remove(why, ids...)
 		removed += len(evs)
-		err = errors.Join(err, f.settleLocked(evs, 0, nil))
+		err = errors.Join(err, f.state.settleLocked(evs, 0, nil))
 	}
 	remove(ids...)
 	for _, id := range ids {
-		if !f.store.Has(id) {
+		if !f.state.store.Has(id) {
 			continue
 		}
-		if remove(id); f.store.Has(id) {
+		if remove(id); f.state.store.Has(id) {
 			err = errors.Join(err, &Fault{"policy", fmt.Errorf("remove entry %d: %w", id, ErrNotRemoved)})
 		}
 	}
@@ -111,9 +111,9 @@ func (c *Cache) Serves(h *Hit) bool {
 	if c.opt.Remote != nil && !c.opt.Remote.Serves(h.Entry) {
 		return false
 	}
-	if h.purges == c.purges.Load() {
+	if h.purges == c.state.purges.Load() {
 		return true
 	}
-	e, ok := c.store.Get(h.Entry.ID)
+	e, ok := c.state.store.Get(h.Entry.ID)
 	return ok && e.Same(h.Entry)
 }

@@ -30,7 +30,7 @@ func TestServes(t *testing.T) {
 	exact, other := lookup(40), lookup(80)
 	meant := r.find(t.Context(), r.request(letters(41))).Hit
 	var during *Hit
-	r.purge(func(e *store.Entry) bool {
+	r.follower.purge(func(e *store.Entry) bool {
 		if e.ID == 1 {
 			during = lookup(40)
 		}
@@ -55,11 +55,11 @@ func TestServesAfterEviction(t *testing.T) {
 	r := newRig(t)
 	r.wants(r.request(letters(40)), "miss", 1)
 	hit, _, _ := r.Lookup(t.Context(), r.request(letters(40)))
-	r.remove(policy.Evicted, hit.Entry)
+	r.state.remove(policy.Evicted, hit.Entry)
 	if !r.Serves(hit) {
 		t.Error("refused without a purge")
 	}
-	r.purge(everything, nil, false)
+	r.follower.purge(everything, nil, false)
 	if r.Serves(hit) {
 		t.Error("served after a purge that would have matched it")
 	}
@@ -72,7 +72,7 @@ func TestAnswersDuringAPurge(t *testing.T) {
 	r.wants(r.request(letters(40)), "miss", 1)
 	early := r.request(letters(120))
 	f := r.find(t.Context(), early)
-	r.purge(func(*store.Entry) bool {
+	r.follower.purge(func(*store.Entry) bool {
 		if id, reason, _ := r.Keep(t.Context(), early, f, r.entry(early, f)); id != 0 || reason != ReasonPurged {
 			t.Errorf("entry %d, %q", id, reason)
 		}
@@ -118,14 +118,14 @@ func TestPurgeLetsOthersIn(t *testing.T) {
 	}
 	done := make(chan struct{})
 	i.first = func() {
-		go func() { r.arrive(7, r.Tick()); close(done) }()
+		go func() { r.state.arrive(7, r.Tick()); close(done) }()
 	}
-	if matched, purged, err := r.purge(everything, nil, false); matched != entries || purged != entries || err != nil {
+	if matched, purged, err := r.follower.purge(everything, nil, false); matched != entries || purged != entries || err != nil {
 		t.Fatalf("%d matched, %d purged, %v", matched, purged, err)
 	}
 	<-done
-	r.mu.Lock()
-	defer r.mu.Unlock()
+	r.state.mu.Lock()
+	defer r.state.mu.Unlock()
 	last := slices.Max(i.purges)
 	before := slices.IndexFunc(i.purges, func(at int) bool { return at > i.uses[0] })
 	t.Logf("measured: a change waited for %d of %d removals", before, entries)
@@ -155,7 +155,7 @@ func TestPurgeOverPanics(t *testing.T) {
 	for n := range 5 {
 		r.wants(r.request(letters(30*n+1)), "miss", policy.ID(n+1))
 	}
-	matched, _, err := r.purge(everything, nil, false)
+	matched, _, err := r.follower.purge(everything, nil, false)
 	_, third := r.Get(3)
 	if st := r.Stats(); matched != 5 || third != errors.Is(err, ErrNotRemoved) || third && st.Store.Entries != 1 || !third && st.Store.Entries != 0 {
 		t.Errorf("%d matched, entry 3 is there: %v, %v, %+v", matched, third, err, st.Store)

@@ -109,7 +109,7 @@ func TestAnswersFromOutside(t *testing.T) {
 		if how != step.how || !slices.Equal(s.fetched(), step.fetches) {
 			t.Errorf("%d letters: %s", step.letters, how)
 		}
-		if e, _ := r.store.Get(id); e.Answer != nil {
+		if e, _ := r.state.store.Get(id); e.Answer != nil {
 			t.Error("the store keeps an answer")
 		}
 	}
@@ -288,11 +288,11 @@ func TestApplyPurge(t *testing.T) {
 	early := r.request(letters(120))
 	f := r.find(t.Context(), early)
 	s.log = nil
-	r.ApplyPurge(t.Context(), store.Filter{Entry: 1}, false, func(id policy.ID) bool { return id == 1 })
+	r.follower.ApplyPurge(t.Context(), store.Filter{Entry: 1}, false, func(id policy.ID) bool { return id == 1 })
 	if !r.Serves(hit) {
 		t.Error("an entry that is to be kept is not served")
 	}
-	if err := r.ApplyPurge(t.Context(), store.Filter{Entry: 1}, false, nil); err != nil || r.Serves(hit) {
+	if err := r.follower.ApplyPurge(t.Context(), store.Filter{Entry: 1}, false, nil); err != nil || r.Serves(hit) {
 		t.Errorf("%v, and what was purged is served: %v", err, r.Serves(hit))
 	}
 	if id, reason, _ := r.Keep(t.Context(), early, f, r.entry(early, f)); id != 0 || reason != ReasonPurged {
@@ -309,8 +309,8 @@ func TestOverrides(t *testing.T) {
 	r.wants(r.request(letters(40)), "miss", 1)
 	s.overrides = map[policy.ID]bool{1: true}
 	for _, resident := range []bool{true, false} {
-		if err := r.Apply(t.Context(), Event{Kind: store.EventPurge, ID: 1}); err != nil || r.store.Has(1) != resident {
-			t.Errorf("%v, and the entry is resident: %v", err, r.store.Has(1))
+		if err := r.follower.Apply(t.Context(), Event{Kind: store.EventPurge, ID: 1}); err != nil || r.state.store.Has(1) != resident {
+			t.Errorf("%v, and the entry is resident: %v", err, r.state.store.Has(1))
 		}
 		s.overrides = nil
 	}

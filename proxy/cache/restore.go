@@ -17,18 +17,18 @@ import (
 //
 // An error that is a Fault concerns entries that cannot be found by meaning; the cache can be used all the same.
 func (c *Cache) Restore(ctx context.Context) (faults error) {
-	defer func() { faults = errors.Join(faults, c.restoreForms()) }()
+	defer func() { faults = errors.Join(faults, c.state.restoreForms()) }()
 	if c.opt.Evidence == nil {
-		faults = c.restoreEvidence(c.store.Evidence())
+		faults = c.learner.restoreEvidence(c.state.store.Evidence())
 	}
-	c.lock()
-	defer c.mu.Unlock()
-	last := topics.TopicID(c.store.MaxTopic())
-	c.topics.SetProcess(last.Process()) // that of the store
-	c.topics.SetNext(last + 1)
-	entries, dropped := c.store.Restored()
+	c.state.lock()
+	defer c.state.mu.Unlock()
+	last := topics.TopicID(c.state.store.MaxTopic())
+	c.state.topics.SetProcess(last.Process()) // that of the store
+	c.state.topics.SetNext(last + 1)
+	entries, dropped := c.state.store.Restored()
 	for i := range dropped {
-		c.publishLocked(&dropped[i], nil)
+		c.state.publishLocked(&dropped[i], nil)
 	}
 	anchors := map[policy.TopicID]candidate{}
 	for e := range entries {
@@ -38,7 +38,7 @@ func (c *Cache) Restore(ctx context.Context) (faults error) {
 		if err := ctx.Err(); err != nil {
 			return fmt.Errorf("restore topics: %w", err)
 		}
-		if err := guard("topics", func() error { return c.restoreEntry(e) }); err != nil {
+		if err := guard("topics", func() error { return c.state.restoreEntry(e) }); err != nil {
 			faults = errors.Join(faults, err)
 			continue
 		}
@@ -47,7 +47,7 @@ func (c *Cache) Restore(ctx context.Context) (faults error) {
 			anchors[e.Topic] = one
 		}
 	}
-	c.restoreAnchorsLocked(anchors)
+	c.state.restoreAnchorsLocked(anchors)
 	return faults
 }
 

@@ -16,7 +16,7 @@ type Pair struct {
 
 // Suspect keeps the entry of a pair from answering the request in this process from now on, before there is a verdict. undo takes that back;
 // what was known to be wrong stays so.
-func (a *aliases) Suspect(p Pair) (undo func()) {
+func (a *Verdicts) Suspect(p Pair) (undo func()) {
 	if a.wrong.has(p.Request, p.Entry) {
 		return func() {}
 	}
@@ -27,7 +27,7 @@ func (a *aliases) Suspect(p Pair) (undo func()) {
 // Reviewed counts the verdict of an operator on a pair. One that is right makes an alias the next time that the entry answers the request; one
 // that is wrong keeps it from answering, in all processes. Where a client, or another operator, has given a verdict on the same answer, it is not
 // counted again, but a wrong answer is kept back all the same.
-func (a *aliases) Reviewed(p Pair, right bool) error {
+func (a *Verdicts) Reviewed(p Pair, right bool) error {
 	of := pair{p.Request, p.ID}
 	if !a.recent.review(of, p.Entry) {
 		if right {
@@ -35,7 +35,7 @@ func (a *aliases) Reviewed(p Pair, right bool) error {
 		}
 		return a.holdBack(of, p.Entry, p.Case.Tenant)
 	}
-	if e, ok := a.in.store.Get(p.ID); right && ok && e.Key == p.Entry {
+	if e, ok := a.state.store.Get(p.ID); right && ok && e.Key == p.Entry {
 		a.recent.confirmed(p.Request, e, p.Case)
 	}
 	return a.verdict(of, p.Entry, p.Case, right, evidence.Operator)

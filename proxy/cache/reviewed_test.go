@@ -24,8 +24,8 @@ func TestReviewedPairs(t *testing.T) {
 	}
 	pa, pb := pairOf(a), pairOf(b)
 	found := func(prompt string) bool { return r.find(t.Context(), r.request(prompt)).Hit != nil }
-	trust := r.Suspect(pb)
-	r.Suspect(pb)() // it was suspected already: that stays
+	trust := r.verdicts.Suspect(pb)
+	r.verdicts.Suspect(pb)() // it was suspected already: that stays
 	if found(b) || !found(a) {
 		t.Errorf("suspected: found %v, and the other one %v", found(b), found(a))
 	}
@@ -34,16 +34,16 @@ func TestReviewedPairs(t *testing.T) {
 		t.Errorf("trusted again: found %v, counted %v", found(b), counted)
 	}
 	r.wants(r.request(b), "alias", 1)
-	if err := r.Feedback(func(*store.Labels) bool { return true }, 1, true, evidence.Feedback); err != nil { // of the client, who is wrong
+	if err := r.verdicts.Feedback(func(*store.Labels) bool { return true }, 1, true, evidence.Feedback); err != nil { // of the client, who is wrong
 		t.Error(err)
 	}
 	for i := range 2 {
-		if err := r.Reviewed(pb, false); err != nil {
+		if err := r.verdicts.Reviewed(pb, false); err != nil {
 			t.Errorf("verdict %d: %v", i, err)
 		}
 	}
-	r.Suspect(pb)() // does not make it right
-	if err := r.Reviewed(pa, true); err != nil {
+	r.verdicts.Suspect(pb)() // does not make it right
+	if err := r.verdicts.Reviewed(pa, true); err != nil {
 		t.Error(err)
 	}
 	if found(b) {
@@ -53,7 +53,7 @@ func TestReviewedPairs(t *testing.T) {
 		t.Errorf("%+v", counted)
 	}
 	r.wants(r.request(a), "alias", 1)
-	if err := r.store.Close(); err != nil {
+	if err := r.state.store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	again, _ := newJudged(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })

@@ -39,15 +39,15 @@ const (
 // failed, until it works. Once it has answered for the first time its space is known, and prompts are compared from then on. report is called
 // before the first vector is set, or at the start where the embedder does not work, when its state or its fault changes, and when nothing is
 // left.
-func Revive(ctx context.Context, c *Cache, report func(Revival)) {
-	r := &reviver{Cache: c, report: report, size: reviveFirst}
-	if r.shown, r.fault = c.embedder.state(); c.opt.Meaning && r.fault != nil && c.store.Vectors().Missing() > 0 {
+func (c *Cache) Revive(ctx context.Context, report func(Revival)) {
+	r := &reviver{c: c, report: report, size: reviveFirst}
+	if r.shown, r.fault = c.embedder.state(); c.opt.Meaning && r.fault != nil && c.state.store.Vectors().Missing() > 0 {
 		r.note()
 	}
 	for c.opt.Meaning && c.opt.Embedder != nil && ctx.Err() == nil {
-		if works := r.check(ctx); works && c.store.Vectors().Missing() > 0 {
+		if works := r.check(ctx); works && c.state.store.Vectors().Missing() > 0 {
 			r.pass(ctx)
-			if r.begun && c.store.Vectors().Missing() == 0 && ctx.Err() == nil {
+			if r.begun && c.state.store.Vectors().Missing() == 0 && ctx.Err() == nil {
 				r.note()
 				r.begun = false
 			}
@@ -58,7 +58,7 @@ func Revive(ctx context.Context, c *Cache, report func(Revival)) {
 
 // reviver is a Revive in progress.
 type reviver struct {
-	*Cache
+	c       *Cache
 	report  func(Revival)
 	size    int // of the next batch
 	done    int
@@ -71,20 +71,20 @@ type reviver struct {
 }
 
 func (r *reviver) note() {
-	r.report(Revival{Left: r.store.Vectors().Missing(), Done: r.done, Fault: r.fault, Embedder: r.shown})
+	r.report(Revival{Left: r.c.state.store.Vectors().Missing(), Done: r.done, Fault: r.fault, Embedder: r.shown})
 }
 
 // check asks the embedder for a vector where it does not work or may not, and reports whether it works.
 func (r *reviver) check(ctx context.Context) (works bool) {
-	if r.embedder.doubtful() {
-		r.embedder.probe(ctx)
+	if r.c.embedder.doubtful() {
+		r.c.embedder.probe(ctx)
 	}
-	if e := r.embedder; !e.ready.Load() && e.remote.Answered() && ctx.Err() == nil {
+	if e := r.c.embedder; !e.ready.Load() && e.remote.Answered() && ctx.Err() == nil {
 		if err := r.adopt(); err != nil {
 			e.fault.Store(&embedderFault{EmbedderOtherDim, err})
 		}
 	}
-	state, fault := r.embedder.state()
+	state, fault := r.c.embedder.state()
 	if works = state == "" || state == EmbedderWorks; works {
 		r.probing = 0
 	} else {
@@ -99,25 +99,25 @@ func (r *reviver) check(ctx context.Context) (works bool) {
 
 // adopt makes topics and store take the vectors of the embedder, whose space has become known.
 func (r *reviver) adopt() error {
-	if err := r.learner.adopt(r.opt.Embedder); err != nil {
+	if err := r.c.learner.adopt(r.c.opt.Embedder); err != nil {
 		return err
 	}
 	if err := guard("topics", func() error { return r.adoptSpace() }); err != nil {
 		return err
 	}
-	r.report(Revival{Left: r.store.Vectors().Missing(), Done: r.done, Embedder: r.shown, Space: r.opt.Embedder.Space()})
-	r.embedder.ready.Store(true)
+	r.report(Revival{Left: r.c.state.store.Vectors().Missing(), Done: r.done, Embedder: r.shown, Space: r.c.opt.Embedder.Space()})
+	r.c.embedder.ready.Store(true)
 	return nil
 }
 
 func (r *reviver) adoptSpace() error {
-	r.lock()
-	defer r.mu.Unlock()
-	e := r.opt.Embedder
-	if err := r.topics.SetDim(e.Dim()); err != nil {
+	r.c.state.lock()
+	defer r.c.state.mu.Unlock()
+	e := r.c.opt.Embedder
+	if err := r.c.state.topics.SetDim(e.Dim()); err != nil {
 		return err
 	}
-	r.store.Vectors().SetSpace(e.Space(), e.Dim())
+	r.c.state.store.Vectors().SetSpace(e.Space(), e.Dim())
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (r *reviver) adoptSpace() error {
 // follow: one prompt that the embedder refuses keeps no others from their vectors.
 func (r *reviver) pass(ctx context.Context) {
 	var batch []store.Restored
-	for e := range r.store.Vectors().Lacking() {
+	for e := range r.c.state.store.Vectors().Lacking() {
 		if batch = append(batch, e); len(batch) < r.size {
 			continue
 		}
@@ -147,8 +147,8 @@ func (r *reviver) batch(ctx context.Context, batch []store.Restored) (works bool
 		return false
 	}
 	took := time.Since(began)
-	r.embedder.note(fault)
-	if r.embedder.doubtful() && !r.check(ctx) {
+	r.c.embedder.note(fault)
+	if r.c.embedder.doubtful() && !r.check(ctx) {
 		return false
 	}
 	if (fault == nil) != (r.fault == nil) {
@@ -167,14 +167,14 @@ func (r *reviver) batch(ctx context.Context, batch []store.Restored) (works bool
 }
 
 func (r *reviver) embedAll(ctx context.Context, batch []store.Restored) error {
-	if r.embedder.open() {
+	if r.c.embedder.open() {
 		return errors.New("the embedder is left alone after repeated faults")
 	}
 	prompts := make([]string, len(batch))
 	for i := range batch {
 		prompts[i] = batch[i].Prompt
 	}
-	vectors, err := r.opt.Embedder.Embed(ctx, prompts)
+	vectors, err := r.c.opt.Embedder.Embed(ctx, prompts)
 	if err == nil && len(vectors) != len(batch) {
 		err = fmt.Errorf("the embedder returned %d vectors for %d texts", len(vectors), len(batch))
 	}
@@ -200,12 +200,12 @@ func (r *reviver) embedAll(ctx context.Context, batch []store.Restored) error {
 // revive gives an entry that lacks one its vector, unless it has left or got one meanwhile. The anchor that its topic had before is its
 // anchor again.
 func (r *reviver) revive(id policy.ID, vector []float32) error {
-	r.lock()
-	defer r.mu.Unlock()
-	return guard("topics", func() error { return reviveLocked(&r.Cache.state, id, vector) })
+	r.c.state.lock()
+	defer r.c.state.mu.Unlock()
+	return guard("topics", func() error { return r.c.state.reviveLocked(id, vector) })
 }
 
-func reviveLocked(s *state, id policy.ID, vector []float32) error {
+func (s *state) reviveLocked(id policy.ID, vector []float32) error {
 	ev, e, ok := s.store.Vectors().Set(id, vector)
 	if !ok {
 		return nil

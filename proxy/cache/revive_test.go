@@ -56,7 +56,7 @@ func reviving(t *testing.T, entries int, e *other) *rig {
 			t.Fatalf("prompt of %d letters: %s", 20+i, how)
 		}
 	}
-	if err := r.store.Close(); err != nil {
+	if err := r.state.store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	disk.Reopen()
@@ -70,7 +70,7 @@ func (r *rig) run(t *testing.T, d time.Duration) (all []Revival) {
 	ended := make(chan struct{})
 	go func() {
 		defer close(ended)
-		Revive(ctx, r.Cache, func(now Revival) { all = append(all, now) })
+		r.Cache.Revive(ctx, func(now Revival) { all = append(all, now) })
 	}()
 	time.Sleep(d)
 	stop()
@@ -109,12 +109,12 @@ func TestReviveFaults(t *testing.T) {
 		e.broken.Store(true)
 		r := reviving(t, 100, e)
 		down := r.run(t, time.Hour)
-		if e.calls > 100 || len(down) != 1 || down[0].Fault == nil || r.store.Vectors().Missing() != 100 {
+		if e.calls > 100 || len(down) != 1 || down[0].Fault == nil || r.state.store.Vectors().Missing() != 100 {
 			t.Errorf("an hour of an embedder that is down: %d calls, reports %+v", e.calls, down)
 		}
 		e.broken.Store(false)
-		if r.run(t, time.Hour); r.store.Vectors().Missing() != 1 {
-			t.Errorf("%d lack a vector, want the one that is refused", r.store.Vectors().Missing())
+		if r.run(t, time.Hour); r.state.store.Vectors().Missing() != 1 {
+			t.Errorf("%d lack a vector, want the one that is refused", r.state.store.Vectors().Missing())
 		}
 		e.refuses = ""
 		up := r.run(t, time.Hour)
@@ -155,8 +155,8 @@ func TestReviveStops(t *testing.T) {
 				stop()
 			}
 		}
-		Revive(ctx, r.Cache, func(Revival) {})
-		left := r.store.Vectors().Missing()
+		r.Cache.Revive(ctx, func(Revival) {})
+		left := r.state.store.Vectors().Missing()
 		if left == 0 || left == 100 {
 			t.Fatalf("%d left after a stop", left)
 		}
@@ -172,14 +172,14 @@ func TestReviveAnchors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := reviving(t, 60, &other{})
 		want := map[policy.ID]bool{}
-		for e := range r.store.Vectors().Lacking() {
+		for e := range r.state.store.Vectors().Lacking() {
 			if e.Anchor {
 				want[e.ID] = true
 			}
 		}
 		r.run(t, time.Minute)
 		got := 0
-		for _, one := range r.topics.List(0, 1000) {
+		for _, one := range r.state.topics.List(0, 1000) {
 			if !want[policy.ID(one.Anchor)] {
 				t.Errorf("entry %d is an anchor", one.Anchor)
 			}
@@ -196,7 +196,7 @@ func TestReviveNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &other{blank: true}
 		r := reviving(t, 10, e)
-		if all := r.run(t, time.Hour); len(all) != 0 || e.calls > 2 || r.store.Vectors().Missing() != 0 {
+		if all := r.run(t, time.Hour); len(all) != 0 || e.calls > 2 || r.state.store.Vectors().Missing() != 0 {
 			t.Errorf("reports %+v, %d calls", all, e.calls)
 		}
 	})

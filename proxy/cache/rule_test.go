@@ -38,7 +38,7 @@ func TestErrorRateOfRequest(t *testing.T) {
 	in := func(change func(*Request)) *Request {
 		return r.request("And then?", change, func(q *Request) { q.Turns = []Turn{turn} })
 	}
-	if loose, strict := r.turns.chain(in(loose)), r.turns.chain(in(strict)); loose == strict {
+	if loose, strict := r.state.turns.chain(in(loose)), r.state.turns.chain(in(strict)); loose == strict {
 		t.Error("the turn of a strict request is that of another prompt")
 	}
 	r.wants(r.request(again, strict), "miss", 2)

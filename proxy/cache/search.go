@@ -13,7 +13,7 @@ import (
 
 // search is one search for an answer by meaning.
 type search struct {
-	*Cache
+	c       *Cache
 	r       *Request
 	f       *Finding
 	draw    float64 // decides whether to explore
@@ -28,7 +28,7 @@ func (s *search) run(ctx context.Context) error {
 	if s.f.Hit != nil {
 		return nil
 	}
-	if err := guard("embed", func() error { return s.embed(ctx, s.r, s.f) }); err != nil {
+	if err := guard("embed", func() error { return s.c.embed(ctx, s.r, s.f) }); err != nil {
 		s.f.Degraded = "embed"
 		return errors.Join(failed, err)
 	}
@@ -45,21 +45,21 @@ func (s *search) run(ctx context.Context) error {
 // byForm takes the entry whose prompt has the normal form of the request's. A client that raises the hit gate wants vectors compared.
 func (s *search) byForm(ctx context.Context) error {
 	f, r := s.f, s.r
-	f.Chain = s.turns.chain(r)
-	if s.forms == nil || r.Prompt == "" || s.opt.raised(r) {
+	f.Chain = s.c.state.turns.chain(r)
+	if s.c.state.forms == nil || r.Prompt == "" || s.c.opt.raised(r) {
 		return nil
 	}
-	purges := s.purges.Load()
-	e, stored := s.forms.find(r, f)
-	if e == nil || f.barred(r.bar(e, s.opt.Now()), e) {
+	purges := s.c.state.purges.Load()
+	e, stored := s.c.state.forms.find(r, f)
+	if e == nil || f.barred(r.bar(e, s.c.opt.Now()), e) {
 		return nil
 	}
-	if s.expired(e.ID, r.At) {
+	if s.c.state.expired(e.ID, r.At) {
 		f.barred(BarExpired, e)
-		return s.remove(policy.Expired, e)
+		return s.c.state.remove(policy.Expired, e)
 	}
 	defer r.step(StepJudge)()
-	done, err := s.take(ctx, &Hit{Entry: e, Topic: topics.TopicID(e.Topic), At: s.opt.Now(), purges: purges}, stored, 0)
+	done, err := s.take(ctx, &Hit{Entry: e, Topic: topics.TopicID(e.Topic), At: s.c.opt.Now(), purges: purges}, stored, 0)
 	s.settled = done
 	return err
 }
@@ -67,11 +67,11 @@ func (s *search) byForm(ctx context.Context) error {
 // byVector routes the request, and takes the nearest member that may serve.
 func (s *search) byVector(ctx context.Context) error {
 	f, r := s.f, s.r
-	start := s.opt.Now()
-	defer func() { f.SearchTook = max(s.opt.Now().Sub(start), 1) }()
+	start := s.c.opt.Now()
+	defer func() { f.SearchTook = max(s.c.opt.Now().Sub(start), 1) }()
 	for {
 		end := r.step(StepRoute)
-		f.Route = s.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: s.opt.gate(r), From: s.looksBelow()})
+		f.Route = s.c.state.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: s.c.opt.gate(r), From: s.looksBelow()})
 		end()
 		if s.settled {
 			return nil
@@ -81,7 +81,7 @@ func (s *search) byVector(ctx context.Context) error {
 			s.below()
 			return err
 		}
-		if err := s.remove(policy.Expired, blocked...); err != nil {
+		if err := s.c.state.remove(policy.Expired, blocked...); err != nil {
 			return err
 		}
 	}
@@ -94,9 +94,9 @@ func (s *search) verify(ctx context.Context) (blocked []*store.Entry, err error)
 	if len(s.f.Route.Matches) > 0 {
 		defer r.step(StepJudge)()
 	}
-	now, purges := s.opt.Now(), s.purges.Load()
+	now, purges := s.c.opt.Now(), s.c.state.purges.Load()
 	for _, m := range s.f.Route.Matches {
-		e, ok := s.store.Get(policy.ID(m.ID))
+		e, ok := s.c.state.store.Get(policy.ID(m.ID))
 		if !ok || !r.comparableTo(e) { // it may have been evicted or replaced since the search
 			continue
 		}
@@ -107,9 +107,9 @@ func (s *search) verify(ctx context.Context) (blocked []*store.Entry, err error)
 			continue
 		case s.barred(e, m.Score, r.bar(e, now)):
 			continue
-		case s.expired(e.ID, r.At):
+		case s.c.state.expired(e.ID, r.At):
 			s.barred(e, m.Score, BarExpired)
-			if err := s.remove(policy.Expired, e); err != nil {
+			if err := s.c.state.remove(policy.Expired, e); err != nil {
 				return nil, err
 			}
 			continue
@@ -127,7 +127,7 @@ func (s *search) verify(ctx context.Context) (blocked []*store.Entry, err error)
 
 // barred notes why e may not answer where the judge would serve it, and reports whether there is a reason.
 func (s *search) barred(e *store.Entry, similarity float64, why Bar) bool {
-	if why != "" && s.f.Bar == "" && !s.r.NoCache && s.judge(s.r, s.f, e, nil, similarity, neverExplore).Decision == reuse.Serve {
+	if why != "" && s.f.Bar == "" && !s.r.NoCache && s.c.learner.judge(s.r, s.f, e, nil, similarity, neverExplore).Decision == reuse.Serve {
 		s.f.barred(why, e)
 	}
 	return why != ""
@@ -136,13 +136,13 @@ func (s *search) barred(e *store.Entry, similarity float64, why Bar) bool {
 // take makes hit, which was found at a similarity, the result if the judge serves it and its answer is there. done says that no other one is
 // to be looked at. stored is the form of its prompt, nil where it has not been made.
 func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, similarity float64) (done bool, err error) {
-	if s.refuses(s.r.Key, hit.Entry) {
+	if s.c.verdicts.refuses(s.r.Key, hit.Entry) {
 		s.f.barred(BarRefused, hit.Entry)
 		return false, nil
 	}
-	v := s.judge(s.r, s.f, hit.Entry, stored, similarity, s.draw)
-	if s.welcomes(&v) || goesOn(s.r, &v) {
-		v = s.judge(s.r, s.f, hit.Entry, stored, similarity, neverExplore)
+	v := s.c.learner.judge(s.r, s.f, hit.Entry, stored, similarity, s.draw)
+	if s.c.learner.welcomes(&v) || goesOn(s.r, &v) {
+		v = s.c.learner.judge(s.r, s.f, hit.Entry, stored, similarity, neverExplore)
 	}
 	s.note(hit.Entry, &v, similarity, 1)
 	switch v.Decision {
@@ -161,7 +161,7 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 		s.candidate(hit, &v, similarity)
 		return true, nil
 	}
-	whole, missing, err := s.answers.of(ctx, hit.Entry)
+	whole, missing, err := s.c.answers.of(ctx, hit.Entry)
 	switch {
 	case err != nil || whole == nil && !missing:
 		s.r.Unfetched = err == nil
@@ -172,7 +172,7 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 	}
 	s.candidate(hit, &v, similarity)
 	hit.Entry = whole
-	return true, s.found(s.r, s.f, hit)
+	return true, s.c.verdicts.found(s.r, s.f, hit)
 }
 
 // explore notes an answer that is to be compared with the upstream's. One that would be served settles the search; of others the first one

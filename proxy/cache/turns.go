@@ -11,7 +11,7 @@ import (
 // turns resolves the earlier turns of conversations to the entries that answered them.
 type turns struct {
 	store   *store.Store
-	aliases *aliases
+	aliases *Verdicts
 }
 
 // chain is the digest of the earlier turns of r: each turn is its key and the reply, and where the key is an alias, the key of the

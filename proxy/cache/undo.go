@@ -23,6 +23,12 @@ var (
 	ErrDeaf = errors.New("the shared store does not answer, or did not meanwhile")
 )
 
+// Undo puts entries back that were purged.
+type Undo struct{ c *Cache }
+
+// Undo returns the part of c that puts entries back.
+func (c *Cache) Undo() Undo { return Undo{c} }
+
 // Copied is a copy of an entry, with its answer, that is about to be purged. It is used up by PutBack or by Discard. All of it is guarded by the
 // lock of the cache.
 type Copied struct {
@@ -78,22 +84,23 @@ func (c copies) missedLocked() {
 
 // Copy returns an entry with its answer, unpacked, which PutBack stores again after a purge; false where there is none. It costs the memory of
 // the answer. It fails with ErrDeaf where PutBack would.
-func Copy(ctx context.Context, c *Cache, id policy.ID) (kept *Copied, ok bool, err error) {
-	breaks, now := follows(c) // first: what is missed from now on is missed by the copy
-	if kept, ok = begin(c, id, breaks); !ok {
+func (u Undo) Copy(ctx context.Context, id policy.ID) (kept *Copied, ok bool, err error) {
+	c := u.c
+	breaks, now := u.follows() // first: what is missed from now on is missed by the copy
+	if kept, ok = u.begin(id, breaks); !ok {
 		return nil, false, nil
 	}
 	if !now {
-		Discard(c, kept)
+		u.Discard(kept)
 		return nil, true, ErrDeaf
 	}
-	e, err := unpacked(ctx, c, kept.of)
+	e, err := u.unpacked(ctx, kept.of)
 	if err != nil {
-		Discard(c, kept)
+		u.Discard(kept)
 		return nil, true, err
 	}
-	c.lock()
-	defer c.mu.Unlock()
+	c.state.lock()
+	defer c.state.mu.Unlock()
 	if kept.void {
 		return kept, true, nil
 	}
@@ -102,26 +109,27 @@ func Copy(ctx context.Context, c *Cache, id policy.ID) (kept *Copied, ok bool, e
 }
 
 // begin begins a copy before the answer is read: a purge from now on finds it. One that is under way may still remove the entry, and counts.
-func begin(c *Cache, id policy.ID, breaks uint64) (kept *Copied, ok bool) {
-	c.lock()
-	defer c.mu.Unlock()
-	e, ok := c.store.Get(id)
+func (u Undo) begin(id policy.ID, breaks uint64) (kept *Copied, ok bool) {
+	c := u.c
+	c.state.lock()
+	defer c.state.mu.Unlock()
+	e, ok := c.state.store.Get(id)
 	if !ok {
 		return nil, false
 	}
 	kept = &Copied{of: e, breaks: breaks}
-	if c.epoch.Load() != c.purges.Load() {
+	if c.state.epoch.Load() != c.state.purges.Load() {
 		kept.purges = 1
 	}
-	if c.copies == nil {
-		c.copies = copies{}
+	if c.state.copies == nil {
+		c.state.copies = copies{}
 	}
-	c.copies[kept] = struct{}{}
+	c.state.copies[kept] = struct{}{}
 	return kept, true
 }
 
-func unpacked(ctx context.Context, c *Cache, e *store.Entry) (*store.Entry, error) {
-	e, err := c.Whole(ctx, e)
+func (u Undo) unpacked(ctx context.Context, e *store.Entry) (*store.Entry, error) {
+	e, err := u.c.Whole(ctx, e)
 	if err != nil {
 		return nil, err
 	}
@@ -135,19 +143,19 @@ func unpacked(ctx context.Context, c *Cache, e *store.Entry) (*store.Entry, erro
 }
 
 // Discard forgets a copy. A second call does nothing.
-func Discard(c *Cache, kept *Copied) {
-	c.lock()
-	defer c.mu.Unlock()
-	delete(c.copies, kept)
+func (u Undo) Discard(kept *Copied) {
+	u.c.state.lock()
+	defer u.c.state.mu.Unlock()
+	delete(u.c.state.copies, kept)
 	kept.dropLocked()
 }
 
 // follows is Remote.Follows, and always true where there is none.
-func follows(c *Cache) (breaks uint64, now bool) {
-	if c.opt.Remote == nil {
+func (u Undo) follows() (breaks uint64, now bool) {
+	if u.c.opt.Remote == nil {
 		return 0, true
 	}
-	return c.opt.Remote.Follows()
+	return u.c.opt.Remote.Follows()
 }
 
 // PutBack stores a copy again as a new entry with a new id, times as they were, and no aliases but those by which a verdict
@@ -158,30 +166,31 @@ func follows(c *Cache) (breaks uint64, now bool) {
 // may be in the log, and not read here: the log takes the new entry only behind the purges that were applied here, so PutBack returns when
 // the log has it, and an entry that the log does not take is removed. Between, the purge is read and removes the new entry: see ApplyPurge.
 // While it is on its way it is served like what others have stored, not like an own answer that none of them has seen.
-func PutBack(ctx context.Context, c *Cache, kept *Copied) (id policy.ID, reason string, err error) {
-	defer Discard(c, kept)
+func (u Undo) PutBack(ctx context.Context, kept *Copied) (id policy.ID, reason string, err error) {
+	c := u.c
+	defer u.Discard(kept)
 	for {
-		e, epoch := c.ofCopy(kept)
+		e, epoch := c.state.ofCopy(kept)
 		if e == nil {
 			return 0, ReasonPurged, ErrPurged
 		}
-		if breaks, now := follows(c); !now || breaks != kept.breaks {
+		if breaks, now := u.follows(); !now || breaks != kept.breaks {
 			return 0, ReasonPurged, ErrDeaf
 		}
-		carry(c, kept.of, refusals(&c.state, kept))
-		if id, reason, err = putBack(ctx, c, e, epoch, kept.of.ID); reason == ReasonPurged {
+		u.carry(kept.of, u.refusals(kept))
+		if id, reason, err = u.keep(ctx, e, epoch, kept.of.ID); reason == ReasonPurged {
 			continue // a purge has come meanwhile, which may be one of other entries
 		}
 		if id == 0 {
 			return 0, reason, err
 		}
-		for _, k := range refusals(&c.state, kept) { // those of this moment: a verdict that comes later finds the new id
-			err = errors.Join(err, c.refuse(k, id))
+		for _, k := range u.refusals(kept) { // those of this moment: a verdict that comes later finds the new id
+			err = errors.Join(err, c.state.refuse(k, id))
 		}
 		if c.opt.Remote == nil {
 			return id, "", err
 		}
-		if failed := inLog(ctx, c, id); failed != nil {
+		if failed := u.inLog(ctx, id); failed != nil {
 			return 0, ReasonPurged, failed
 		}
 		return id, "", err
@@ -190,25 +199,26 @@ func PutBack(ctx context.Context, c *Cache, kept *Copied) (id policy.ID, reason 
 
 // carry keeps a copy from the requests that it must not answer, before it is back: the aliases that say so in the store have left with the entry,
 // and can be made again only then.
-func carry(c *Cache, of *store.Entry, refused []store.Key) {
+func (u Undo) carry(of *store.Entry, refused []store.Key) {
 	for _, k := range refused {
-		c.wrong.add(evidence.ID(of.Tenant), k, of.Key)
+		u.c.verdicts.wrong.add(evidence.ID(of.Tenant), k, of.Key)
 	}
 }
 
-func refusals(s *state, kept *Copied) []store.Key {
-	s.lock()
-	defer s.mu.Unlock()
+func (u Undo) refusals(kept *Copied) []store.Key {
+	u.c.state.lock()
+	defer u.c.state.mu.Unlock()
 	return slices.Clone(kept.refused)
 }
 
 // inLog waits until the log of the shared store has the insertion of an entry, and removes the entry where that is not certain.
-func inLog(ctx context.Context, c *Cache, id policy.ID) error {
+func (u Undo) inLog(ctx context.Context, id policy.ID) error {
+	c := u.c
 	failed := c.opt.Remote.Appended(ctx, id)
-	e, there := c.store.Get(id)
+	e, there := c.state.store.Get(id)
 	switch {
 	case failed != nil && there:
-		return errors.Join(ErrDeaf, failed, c.remove(policy.Purged, e))
+		return errors.Join(ErrDeaf, failed, c.state.remove(policy.Purged, e))
 	case !there:
 		return ErrPurged
 	}
@@ -222,8 +232,10 @@ func (s *state) ofCopy(kept *Copied) (e *store.Entry, epoch uint64) {
 	return kept.entry, s.epoch.Load()
 }
 
-func putBack(ctx context.Context, c *Cache, e *store.Entry, epoch uint64, was policy.ID) (id policy.ID, reason string, err error) {
-	if _, alias, ok := c.store.Lookup(e.Key); ok && !alias {
+// keep stores e as the answer to a request that was made for it.
+func (u Undo) keep(ctx context.Context, e *store.Entry, epoch uint64, was policy.ID) (id policy.ID, reason string, err error) {
+	c := u.c
+	if _, alias, ok := c.state.store.Lookup(e.Key); ok && !alias {
 		return 0, "", ErrTaken
 	}
 	if !e.Fresh(c.opt.Now()) {
@@ -236,7 +248,7 @@ func putBack(ctx context.Context, c *Cache, e *store.Entry, epoch uint64, was po
 		e.Vector = f.Vector
 	}
 	if e.Vector != nil {
-		f.Route = c.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: c.opt.gate(r)})
+		f.Route = c.state.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: c.opt.gate(r)})
 	}
 	return c.Keep(ctx, r, f, e)
 }

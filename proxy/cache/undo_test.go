@@ -17,12 +17,12 @@ func TestPutBack(t *testing.T) {
 	r, _ := newJudged(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
 	k, a := long("k", 40), long("a", 42)
 	r.wants(r.request(k), "miss", 1)
-	was, _ := r.store.Get(1)
-	e, ok, err := Copy(t.Context(), r.Cache, 1)
+	was, _ := r.state.store.Get(1)
+	e, ok, err := r.Cache.Undo().Copy(t.Context(), 1)
 	if err != nil || !ok {
 		t.Fatal(ok, err)
 	}
-	if _, ok, _ := Copy(t.Context(), r.Cache, 7); ok {
+	if _, ok, _ := r.Cache.Undo().Copy(t.Context(), 7); ok {
 		t.Error("a copy of an entry that is not there")
 	}
 	if _, purged, _ := r.Purge(t.Context(), store.Filter{Entry: 1}); purged != 1 {
@@ -31,17 +31,17 @@ func TestPutBack(t *testing.T) {
 	if r.find(t.Context(), r.request(a)).Hit != nil {
 		t.Fatal("found after the purge")
 	}
-	id, reason, err := PutBack(t.Context(), r.Cache, e)
+	id, reason, err := r.Cache.Undo().PutBack(t.Context(), e)
 	if id != 2 || reason != "" || err != nil {
 		t.Fatal(id, reason, err)
 	}
-	now, _ := r.store.Get(2)
+	now, _ := r.state.store.Get(2)
 	if !now.Created.Equal(was.Created) || !now.Expires.Equal(was.Expires) || string(now.Answer) != string(was.Answer) || now.AnswerHash != was.AnswerHash || now.Prompt != was.Prompt {
 		t.Errorf("%+v, was %+v", now, was)
 	}
 	r.wants(r.request(k), "exact", 2)
 	r.wants(r.request(a), "semantic", 2)
-	if err := r.store.Close(); err != nil {
+	if err := r.state.store.Close(); err != nil {
 		t.Fatal(err)
 	}
 	again, _ := newJudged(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
@@ -53,10 +53,10 @@ func TestPutBackTooLate(t *testing.T) {
 	r, _ := newJudged(t)
 	k := long("k", 40)
 	r.wants(r.request(k), "miss", 1)
-	e, _, _ := Copy(t.Context(), r.Cache, 1)
+	e, _, _ := r.Cache.Undo().Copy(t.Context(), 1)
 	r.Purge(t.Context(), store.Filter{Entry: 1})
 	r.wants(r.request(k), "miss", 2)
-	if _, _, err := PutBack(t.Context(), r.Cache, e); !errors.Is(err, ErrTaken) {
+	if _, _, err := r.Cache.Undo().PutBack(t.Context(), e); !errors.Is(err, ErrTaken) {
 		t.Error(err)
 	}
 	r.wants(r.request(k), "exact", 2)
@@ -66,13 +66,13 @@ func TestPutBackTooLate(t *testing.T) {
 func TestPutBackExpired(t *testing.T) {
 	r, _ := newJudged(t)
 	r.wants(r.request(long("k", 40)), "miss", 1)
-	e, _, _ := Copy(t.Context(), r.Cache, 1)
+	e, _, _ := r.Cache.Undo().Copy(t.Context(), 1)
 	r.Purge(t.Context(), store.Filter{Entry: 1})
 	r.pass(24 * time.Hour)
-	if _, _, err := PutBack(t.Context(), r.Cache, e); !errors.Is(err, ErrExpired) {
+	if _, _, err := r.Cache.Undo().PutBack(t.Context(), e); !errors.Is(err, ErrExpired) {
 		t.Error(err)
 	}
-	if len(r.copies) != 0 || r.store.Stats().Entries != 0 {
+	if len(r.state.copies) != 0 || r.state.store.Stats().Entries != 0 {
 		t.Error("something is left")
 	}
 }
@@ -93,7 +93,7 @@ func TestPutBackKeepsVerdicts(t *testing.T) {
 				return
 			}
 			p := Pair{Request: keyOf(a), Entry: keyOf(k), ID: 1}
-			if err := r.Reviewed(p, false); err != nil {
+			if err := r.verdicts.Reviewed(p, false); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -101,22 +101,22 @@ func TestPutBackKeepsVerdicts(t *testing.T) {
 		r.wants(r.request(a), "semantic", 1)
 		say("before")
 		if when == "before a restart" {
-			r.store.Close()
+			r.state.store.Close()
 			r = open()
 		}
-		kept, _, err := Copy(t.Context(), r.Cache, 1)
+		kept, _, err := r.Cache.Undo().Copy(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Purge(t.Context(), store.Filter{Entry: 1})
 		say("while it is away")
-		if id, _, err := PutBack(t.Context(), r.Cache, kept); id != 2 || err != nil {
+		if id, _, err := r.Cache.Undo().PutBack(t.Context(), kept); id != 2 || err != nil {
 			t.Fatal(id, err)
 		}
 		say("late")
 		for _, restarted := range []bool{false, true} {
 			if restarted {
-				r.store.Close()
+				r.state.store.Close()
 				r = open()
 			}
 			f := r.find(t.Context(), r.request(a))
@@ -140,29 +140,29 @@ func TestPutBackAfterAnotherPurge(t *testing.T) {
 		{"all", func(r *rig) { r.Purge(t.Context(), own); r.Purge(t.Context(), all) }, false},
 		{"all, before", func(r *rig) { r.Purge(t.Context(), all); r.Purge(t.Context(), own) }, false},
 		{"the same again", func(r *rig) { r.Purge(t.Context(), own); r.Purge(t.Context(), own) }, false},
-		{"by another process", func(r *rig) { r.Purge(t.Context(), own); r.ApplyPurge(t.Context(), own, false, nil) }, false},
-		{"by another process, missed", func(r *rig) { r.Purge(t.Context(), own); r.Missed() }, false},
-		{"the store was begun again", func(r *rig) { r.Purge(t.Context(), own); r.Adopt([32]byte{1}, 2) }, false},
+		{"by another process", func(r *rig) { r.Purge(t.Context(), own); r.follower.ApplyPurge(t.Context(), own, false, nil) }, false},
+		{"by another process, missed", func(r *rig) { r.Purge(t.Context(), own); r.follower.Missed() }, false},
+		{"the store was begun again", func(r *rig) { r.Purge(t.Context(), own); r.follower.Adopt([32]byte{1}, 2) }, false},
 		{"of another entry", func(r *rig) { r.Purge(t.Context(), own); r.Purge(t.Context(), other) }, true},
-		{"of another entry, by another process", func(r *rig) { r.Purge(t.Context(), own); r.ApplyPurge(t.Context(), other, false, nil) }, true},
-		{"read from the log", func(r *rig) { r.Purge(t.Context(), own); r.ApplyPurge(t.Context(), own, true, nil) }, true},
+		{"of another entry, by another process", func(r *rig) { r.Purge(t.Context(), own); r.follower.ApplyPurge(t.Context(), other, false, nil) }, true},
+		{"read from the log", func(r *rig) { r.Purge(t.Context(), own); r.follower.ApplyPurge(t.Context(), own, true, nil) }, true},
 	} {
 		r, _ := newJudged(t)
 		k := long("k", 40)
 		r.wants(r.request(k), "miss", 1)
-		e, _, err := Copy(t.Context(), r.Cache, 1)
+		e, _, err := r.Cache.Undo().Copy(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		tc.purges(r)
-		if _, _, err := PutBack(t.Context(), r.Cache, e); tc.back && err != nil || !tc.back && !errors.Is(err, ErrPurged) {
+		if _, _, err := r.Cache.Undo().PutBack(t.Context(), e); tc.back && err != nil || !tc.back && !errors.Is(err, ErrPurged) {
 			t.Errorf("%s: %v", tc.name, err)
 		}
 		if found := r.find(t.Context(), r.request(k)).Hit != nil; found != tc.back {
 			t.Errorf("%s: found: %v", tc.name, found)
 		}
-		if len(r.copies) != 0 {
-			t.Errorf("%s: %d copies are left", tc.name, len(r.copies))
+		if len(r.state.copies) != 0 {
+			t.Errorf("%s: %d copies are left", tc.name, len(r.state.copies))
 		}
 	}
 }
@@ -172,14 +172,14 @@ func TestCopyDuringAPurge(t *testing.T) {
 	r, _ := newJudged(t)
 	r.wants(r.request(long("k", 40)), "miss", 1)
 	var kept *Copied
-	r.purge(func(*store.Entry) bool { // without the lock: there is no copy yet that would be matched under it
+	r.follower.purge(func(*store.Entry) bool { // without the lock: there is no copy yet that would be matched under it
 		if kept == nil {
-			kept, _, _ = Copy(t.Context(), r.Cache, 1)
+			kept, _, _ = r.Cache.Undo().Copy(t.Context(), 1)
 		}
 		return true
 	}, nil, false)
 	r.Purge(t.Context(), store.Filter{Entry: 1})
-	if _, _, err := PutBack(t.Context(), r.Cache, kept); !errors.Is(err, ErrPurged) {
+	if _, _, err := r.Cache.Undo().PutBack(t.Context(), kept); !errors.Is(err, ErrPurged) {
 		t.Error(err)
 	}
 }
@@ -193,17 +193,19 @@ func TestPutBackUnknownOutside(t *testing.T) {
 	}{
 		{"taken", func(*rig, policy.ID) error { return nil }, nil},
 		{"unknown", func(*rig, policy.ID) error { return errShelf }, ErrDeaf},
-		{"purged meanwhile", func(r *rig, _ policy.ID) error { return r.ApplyPurge(t.Context(), store.Filter{Entry: 1}, false, nil) }, ErrPurged},
+		{"purged meanwhile", func(r *rig, _ policy.ID) error {
+			return r.follower.ApplyPurge(t.Context(), store.Filter{Entry: 1}, false, nil)
+		}, ErrPurged},
 	} {
 		r, s := newShared(t)
 		r.wants(r.request(letters(40)), "miss", 1)
-		kept, _, err := Copy(t.Context(), r.Cache, 1)
+		kept, _, err := r.Cache.Undo().Copy(t.Context(), 1)
 		if err != nil {
 			t.Fatal(err)
 		}
 		r.Purge(t.Context(), store.Filter{Entry: 1})
 		s.appends = func(id policy.ID) error { return tc.appends(r, id) }
-		if _, _, err := PutBack(t.Context(), r.Cache, kept); !errors.Is(err, tc.want) {
+		if _, _, err := r.Cache.Undo().PutBack(t.Context(), kept); !errors.Is(err, tc.want) {
 			t.Errorf("%s: %v", tc.name, err)
 		}
 		if _, there := r.Get(2); there != (tc.want == nil) {

@@ -35,13 +35,13 @@ func TestUsesThatWait(t *testing.T) {
 					return l
 				}
 				waits, once := start(), start()
-				waits.readers = nil
+				waits.state.readers = nil
 				most := 0
 				for i := range 1000 {
 					waits.stepNow()
-					most = max(most, len(waits.uses.waiting))
+					most = max(most, len(waits.state.uses.waiting))
 					once.stepNow()
-					if a, b := waits.store.Stats(), once.store.Stats(); a.Entries != b.Entries || a.Bytes != b.Bytes || a.Evictions != b.Evictions {
+					if a, b := waits.state.store.Stats(), once.state.store.Stats(); a.Entries != b.Entries || a.Bytes != b.Bytes || a.Evictions != b.Evictions {
 						t.Fatalf("step %d: %+v, want %+v", i, a, b)
 					}
 				}
@@ -52,8 +52,8 @@ func TestUsesThatWait(t *testing.T) {
 				if a, b := anchorsOf(waits.rig), anchorsOf(once.rig); !maps.Equal(a, b) {
 					t.Errorf("anchors %v, want %v", a, b)
 				}
-				if most < 3 || len(once.uses.waiting) > 0 {
-					t.Errorf("at most %d uses waited, and %d where none should", most, len(once.uses.waiting))
+				if most < 3 || len(once.state.uses.waiting) > 0 {
+					t.Errorf("at most %d uses waited, and %d where none should", most, len(once.state.uses.waiting))
 				}
 			})
 		}
@@ -66,9 +66,9 @@ func (l *life) stepNow() {
 	case n < 97:
 		l.ask(l.someRequest())
 	case n < 98:
-		l.purge(func(e *store.Entry) bool { return e.ID%7 == policy.ID(n%7) }, nil, false)
+		l.follower.purge(func(e *store.Entry) bool { return e.ID%7 == policy.ID(n%7) }, nil, false)
 	default:
-		if e, ok := l.store.Get(policy.ID(1 + l.rng.IntN(200))); ok {
+		if e, ok := l.state.store.Get(policy.ID(1 + l.rng.IntN(200))); ok {
 			l.Drop(l.t.Context(), e)
 		}
 	}
@@ -102,14 +102,14 @@ func TestSearchComesAfterUses(t *testing.T) {
 	r := newRig(t)
 	r.wants(r.request(letters(40)), "miss", 1)
 	r.wants(r.request(letters(40)), "exact", 1)
-	r.mu.Lock()
+	r.state.mu.Lock()
 	r.find(t.Context(), r.request(letters(42), func(q *Request) { q.Private = true }))
-	if n := len(r.uses.waiting); n != 1 {
+	if n := len(r.state.uses.waiting); n != 1 {
 		t.Errorf("%d wait behind a change", n)
 	}
-	r.mu.Unlock()
+	r.state.mu.Unlock()
 	r.find(t.Context(), r.request(letters(42), func(q *Request) { q.Private = true }))
-	if n := len(r.uses.waiting); n != 0 {
+	if n := len(r.state.uses.waiting); n != 0 {
 		t.Errorf("%d wait after a search", n)
 	}
 }
@@ -120,18 +120,18 @@ func TestUsesAreApplied(t *testing.T) {
 	r.wants(r.request(letters(40)), "miss", 1)
 	for i := range mostUses - 1 {
 		r.ask(r.request(letters(40)))
-		if n := len(r.uses.waiting); n != i+1 {
+		if n := len(r.state.uses.waiting); n != i+1 {
 			t.Fatalf("%d wait after %d", n, i+1)
 		}
 	}
-	if got := r.store.Ranks().Importance(1); got != 1 {
+	if got := r.state.store.Ranks().Importance(1); got != 1 {
 		t.Errorf("an importance of %v before", got)
 	}
 	r.ask(r.request(letters(40)))
-	if got := r.store.Ranks().Importance(1); len(r.uses.waiting) > 0 || got < 10 {
-		t.Errorf("%d wait, an importance of %v", len(r.uses.waiting), got)
+	if got := r.state.store.Ranks().Importance(1); len(r.state.uses.waiting) > 0 || got < 10 {
+		t.Errorf("%d wait, an importance of %v", len(r.state.uses.waiting), got)
 	}
-	e, _ := r.store.Get(1)
+	e, _ := r.state.store.Get(1)
 	var all sync.WaitGroup
 	for range 4 {
 		all.Go(func() {
@@ -141,7 +141,7 @@ func TestUsesAreApplied(t *testing.T) {
 		})
 	}
 	all.Wait()
-	if n := len(r.uses.waiting); n >= mostUses {
+	if n := len(r.state.uses.waiting); n >= mostUses {
 		t.Errorf("%d wait", n)
 	}
 }
@@ -169,17 +169,17 @@ func TestUsesThatPanic(t *testing.T) {
 			r.wants(r.request(letters(40*int(n+1))), "exact", n+1)
 		}
 	}
-	all := r.topics
+	all := r.state.topics
 	r.note(r.Settle())
-	r.topics = nil // a use panics before it comes to the policy
-	e, _ := r.store.Get(1)
+	r.state.topics = nil // a use panics before it comes to the policy
+	e, _ := r.state.store.Get(1)
 	r.touch(r.request(letters(40)), e, nil)
 	if err := r.Settle(); err == nil {
 		t.Error("the panic of a use that was applied is not reported")
 	}
-	r.topics = all
+	r.state.topics = all
 	r.wants(r.request(letters(40)), "exact", 1)
-	if _, purged, err := r.purge(func(e *store.Entry) bool { return e.ID > 1 }, nil, false); purged != 3 || err != nil {
+	if _, purged, err := r.follower.purge(func(e *store.Entry) bool { return e.ID > 1 }, nil, false); purged != 3 || err != nil {
 		t.Errorf("purged %d of 3, %v", purged, err)
 	}
 	if s.uses != 4*7+1 || len(r.faults) > 0 {

@@ -4,6 +4,9 @@ import (
 	"bytes"
 	"testing"
 
+	"reprise/proxy/cache"
+	"reprise/store"
+	"reprise/topics/reuse"
 	"reprise/topics/reuse/evidence"
 )
 
@@ -20,7 +23,9 @@ func TestEvidenceIsShared(t *testing.T) {
 			if i%10 == 0 {
 				outcome = evidence.Different
 			}
-			all[i%3].cache.Learn(evidence.Sample{Case: evidence.Case{Tenant: uint64(1 + i%2), Scope: 5, Explained: true, Hit: true}, Outcome: outcome, Source: evidence.Explored})
+			verdict := reuse.Verdict{Case: evidence.Case{Tenant: uint64(1 + i%2), Scope: 5, Explained: true, Hit: true}}
+			compared := &cache.Finding{Explore: &cache.Hit{Entry: &store.Entry{Labels: &store.Labels{}}}, Verdict: verdict}
+			all[i%3].cache.Verdicts().Compared(&cache.Request{}, compared, outcome, evidence.Explored)
 		}
 		settle()
 		want := all[0].counts()

@@ -79,7 +79,7 @@ func (f *follower) load(ctx context.Context) error {
 	}
 	keep := got.Mark == before || got.Mark.Log != before.Log && got.Mark.Purges == 0
 	if !keep {
-		f.s.cache.Missed()
+		f.s.cache.Follower().Missed()
 		f.s.opt.Purged(store.Filter{})
 	}
 	f.s.repeat(got)
@@ -89,7 +89,7 @@ func (f *follower) load(ctx context.Context) error {
 
 func (f *follower) reconcile(ctx context.Context, at store.Pulse) error {
 	f.s.near.clear()
-	err := f.s.cache.Reconcile(ctx, f.s.opt.Link.Records, f.s.queue.claims.unsentID)
+	err := f.s.cache.Follower().Reconcile(ctx, f.s.opt.Link.Records, f.s.queue.claims.unsentID)
 	if fault := (*cache.Fault)(nil); err != nil && !errors.As(err, &fault) {
 		return err
 	}
@@ -110,7 +110,7 @@ func (f *follower) join(ctx context.Context) error {
 		return err
 	}
 	if secret, process := g.Secret(), g.Process(); secret != f.secret || process != f.process {
-		if err := f.s.cache.Adopt(secret, process); err != nil {
+		if err := f.s.cache.Follower().Adopt(secret, process); err != nil {
 			f.s.fault("adopt", err)
 		}
 		f.secret, f.process = secret, process
@@ -190,7 +190,7 @@ func (f *follower) apply(l *store.Logged) {
 }
 
 func (f *follower) applyEvent(ctx context.Context, ev cache.Event) {
-	if err := f.s.cache.Apply(ctx, ev); err != nil {
+	if err := f.s.cache.Follower().Apply(ctx, ev); err != nil {
 		f.s.fault("apply", err)
 	}
 }
@@ -210,7 +210,7 @@ func (f *follower) applyPurge(ctx context.Context, l *store.Logged, own bool) {
 	}
 	f.s.purging.Store(own || f.s.pulse.keeps() || f.s.purges.waiting.Load() > 0)
 	defer f.s.purging.Store(false)
-	if err := f.s.cache.ApplyPurge(ctx, *l.Purge, made, keep); err != nil {
+	if err := f.s.cache.Follower().ApplyPurge(ctx, *l.Purge, made, keep); err != nil {
 		f.s.fault("purge", err)
 	}
 	f.s.near.clear()
@@ -227,7 +227,7 @@ func (f *follower) trim() {
 	if !f.s.pulse.keeps() || !f.s.view.live() {
 		return
 	}
-	if err := f.s.cache.Trim(f.room(f.s.opt.Fit(f.s.opt.Limit))); err != nil {
+	if err := f.s.cache.Follower().Trim(f.room(f.s.opt.Fit(f.s.opt.Limit))); err != nil {
 		f.s.fault("trim", err)
 	}
 }

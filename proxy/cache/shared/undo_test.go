@@ -17,7 +17,7 @@ func (m *member) undone(name string) (purged *store.Entry, undo func() error) {
 	if hit == nil {
 		m.t.Fatalf("member %d: no entry of %q", m.link.member, name)
 	}
-	kept, ok, err := cache.Copy(m.t.Context(), m.cache, hit.Entry.ID)
+	kept, ok, err := m.cache.Undo().Copy(m.t.Context(), hit.Entry.ID)
 	if !ok || err != nil {
 		m.t.Fatal(ok, err)
 	}
@@ -25,7 +25,7 @@ func (m *member) undone(name string) (purged *store.Entry, undo func() error) {
 		m.t.Fatal(err)
 	}
 	return hit.Entry, func() error {
-		_, _, err := cache.PutBack(m.t.Context(), m.cache, kept)
+		_, _, err := m.cache.Undo().PutBack(m.t.Context(), kept)
 		return err
 	}
 }
@@ -175,7 +175,7 @@ func TestCopyCutOff(t *testing.T) {
 		m.away("", "hold", 2*time.Second)
 		m.put("a", "first")
 		hit, _, _ := m.cache.Lookup(t.Context(), m.request("a"))
-		if _, ok, err := cache.Copy(t.Context(), m.cache, hit.Entry.ID); !ok || !errors.Is(err, cache.ErrDeaf) {
+		if _, ok, err := m.cache.Undo().Copy(t.Context(), hit.Entry.ID); !ok || !errors.Is(err, cache.ErrDeaf) {
 			t.Errorf("%v, %v", ok, err)
 		}
 		m.link.set("", 0)

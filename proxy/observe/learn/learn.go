@@ -27,11 +27,12 @@ import (
 
 // Options of a Learner.
 type Options struct {
-	Server  Server                             // required
-	Cache   Cache                              // required
-	Compare func(a, b string) evidence.Outcome // compares the texts of two answers; default reuse.SameAnswer
-	Prompts bool                               // pairs for review may hold prompts, and be shown with them
-	Now     func() time.Time                   // default time.Now
+	Server   Server                             // required
+	Cache    Cache                              // required
+	Verdicts Verdicts                           // required
+	Compare  func(a, b string) evidence.Outcome // compares the texts of two answers; default reuse.SameAnswer
+	Prompts  bool                               // pairs for review may hold prompts, and be shown with them
+	Now      func() time.Time                   // default time.Now
 }
 
 // Server is what a Learner needs of the proxy. It is safe for concurrent use.
@@ -56,6 +57,10 @@ type Cache interface {
 	Rates() *evidence.Rates
 	Serves(*cache.Hit) bool
 	Get(policy.ID) (*store.Entry, bool)
+}
+
+// Verdicts is where the verdicts of an operator go.
+type Verdicts interface {
 	Suspect(cache.Pair) (undo func())
 	Reviewed(p cache.Pair, right bool) error
 }

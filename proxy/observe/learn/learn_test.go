@@ -49,7 +49,7 @@ func (b *bench) noted() []string {
 
 func newBench(t *testing.T) *bench {
 	b := &bench{room: 1 << 30, reading: func() {}}
-	b.Learner = New(Options{Server: b, Cache: b, Prompts: true,
+	b.Learner = New(Options{Server: b, Cache: b, Verdicts: b, Prompts: true,
 		Compare: func(x, y string) evidence.Outcome {
 			if x == y {
 				return evidence.Same

@@ -44,7 +44,7 @@ func (l *Learner) say(id uint64, right bool) (Reviewed, error) {
 	v := &said{right: right, revert: func() {}}
 	if one.Verdict, one.Undo = verdictRight, true; !right {
 		one.Verdict = verdictWrong
-		v.revert = l.o.Cache.Suspect(one.pair())
+		v.revert = l.o.Verdicts.Suspect(one.pair())
 	}
 	v.of = *one
 	v.of.StoredPrompt, v.of.Prompt = "", "" // a purge in the meantime does not come here
@@ -98,7 +98,7 @@ func (l *Learner) settle(id uint64) {
 		if v.of.Decision.P == 0 { // what is never served has no estimate
 			return nil
 		}
-		return l.o.Cache.Reviewed(v.of.pair(), v.right)
+		return l.o.Verdicts.Reviewed(v.of.pair(), v.right)
 	})
 }
 

@@ -169,7 +169,7 @@ func (s *stream) explored(q *cache.Request, f *cache.Finding, r Request) {
 		s.Different++
 		result = evidence.Different
 	}
-	s.cache.Compared(q, f, result, evidence.Explored)
+	s.cache.Verdicts().Compared(q, f, result, evidence.Explored)
 }
 
 // Equal is an embedder for which all texts mean the same: with it the judge alone decides.
