@@ -19,13 +19,16 @@ import (
 // TestUsesThatWait: a cache whose uses wait answers every request as one that applies each at once, and holds the same entries, topics
 // and anchors at the end: over random histories, with policies that decide by relations, by an ensemble, and by a time that uses extend.
 func TestUsesThatWait(t *testing.T) {
-	for _, name := range []string{"lru", "rac", "rac+", "ttl-sliding"} {
+	for _, name := range []string{"lru", "rac", "rac+", "ttl"} {
 		for seed := range uint64(2) {
 			t.Run(fmt.Sprint(name, seed), func(t *testing.T) {
 				evictor := func() policy.Evictor {
 					e, err := registry.New(name, policy.Options{Capacity: 30, Seed: 1})
 					if err != nil {
 						t.Fatal(err)
+					}
+					if ttl, ok := e.(*classic.TTL); ok {
+						return sliding{ttl}
 					}
 					return e
 				}
@@ -60,6 +63,11 @@ func TestUsesThatWait(t *testing.T) {
 	}
 }
 
+// sliding is a policy whose entries live from their last use on.
+type sliding struct{ *classic.TTL }
+
+func (s sliding) Hit(id policy.ID, at policy.Tick) { s.Replace(policy.Item{ID: id}, at) }
+
 // stepNow is step without the passing of time, by which a store drops entries at random.
 func (l *life) stepNow() {
 	switch n := l.rng.IntN(100); {
@@ -77,10 +85,11 @@ func (l *life) stepNow() {
 // TestUseKeepsAnEntry: a use that waits extends the life of its entry.
 func TestUseKeepsAnEntry(t *testing.T) {
 	r := newRig(t, func(so *store.Options, _ *Options) {
-		var err error
-		if so.Evictor, err = registry.New("ttl-sliding", policy.Options{Capacity: 8, Params: map[string]string{"ttl": "10"}}); err != nil {
+		ttl, err := registry.New("ttl", policy.Options{Capacity: 8, Params: map[string]string{"ttl": "10"}})
+		if err != nil {
 			t.Fatal(err)
 		}
+		so.Evictor = sliding{ttl.(*classic.TTL)}
 	})
 	r.wants(r.request(letters(40)), "miss", 1)
 	for range 3 {
