@@ -33,8 +33,11 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// program builds the proxy of this repository, once.
+// program returns the proxy that REPRISE_TEST_PROGRAM names, or builds that of this repository, once.
 var program = sync.OnceValues(func() (path string, err error) {
+	if path = os.Getenv("REPRISE_TEST_PROGRAM"); path != "" {
+		return path, nil
+	}
 	if binaryDir, err = os.MkdirTemp("", "charttest"); err != nil {
 		return "", err
 	}
