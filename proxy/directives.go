@@ -66,7 +66,7 @@ func (d *Directives) limitTTL(ttl time.Duration) {
 type directive struct {
 	header string
 	strict bool
-	allows string // for the error
+	allows string // what a value may be, or which header of ours it is like
 	read   func(value string, into *Directives) (ok bool)
 }
 
@@ -76,27 +76,27 @@ var directives = []directive{
 	{"X-Reprise-Ttl", true, "seconds or a duration such as 90s or 1h, above 0", readTTL},
 	{"X-Reprise-Namespace", true, "1 to 128 characters", readNamespace},
 
-	{"X-Cache-Control", false, "", readCacheControl},
-	{"X-Vsr-Cache-Control", false, "", readCacheControl},
-	{"X-Cache-Ttl", false, "", readTTL},
-	{"X-Bf-Cache-Ttl", false, "", readTTL},
-	{"Cf-Aig-Cache-Ttl", false, "", readTTL},
-	{"X-Openrouter-Cache-Ttl", false, "", readTTL},
-	{"X-Cache-Semantic-Threshold", false, "", readThreshold},
-	{"X-Bf-Cache-Threshold", false, "", readThreshold},
-	{"X-Cache-Type", false, "", readLayer},
-	{"X-Bf-Cache-Type", false, "", readLayer},
-	{"X-Bf-Cache-No-Store", false, "", ifTrue(func(d *Directives) { d.NoStore = true })},
-	{"Cf-Aig-Skip-Cache", false, "", ifTrue(func(d *Directives) { d.NoCache = true })},
-	{"X-Higress-Skip-Ai-Cache", false, "", ifTrue(func(d *Directives) { d.NoCache = true })},
-	{"X-Portkey-Cache-Force-Refresh", false, "", ifTrue(func(d *Directives) { d.NoCache = true })},
-	{"X-Openrouter-Cache-Clear", false, "", ifTrue(func(d *Directives) { d.NoCache = true })},
-	{"Helicone-Cache-Enabled", false, "", ifFalse(func(d *Directives) { d.NoCache, d.NoStore = true, true })},
-	{"X-Openrouter-Cache", false, "", ifFalse(func(d *Directives) { d.NoCache, d.NoStore = true, true })},
-	{"X-Bf-Cache-Key", false, "", readNamespace},
-	{"X-Portkey-Cache-Namespace", false, "", readNamespace},
-	{"Helicone-Cache-Seed", false, "", readNamespace},
-	{"Cf-Aig-Cache-Key", false, "", readNamespace},
+	{"X-Cache-Control", false, "as Cache-Control", readCacheControl},
+	{"X-Vsr-Cache-Control", false, "as Cache-Control", readCacheControl},
+	{"X-Cache-Ttl", false, "as X-Reprise-Ttl", readTTL},
+	{"X-Bf-Cache-Ttl", false, "as X-Reprise-Ttl", readTTL},
+	{"Cf-Aig-Cache-Ttl", false, "as X-Reprise-Ttl", readTTL},
+	{"X-Openrouter-Cache-Ttl", false, "as X-Reprise-Ttl", readTTL},
+	{"X-Cache-Semantic-Threshold", false, "as X-Reprise-Threshold", readThreshold},
+	{"X-Bf-Cache-Threshold", false, "as X-Reprise-Threshold", readThreshold},
+	{"X-Cache-Type", false, "exact leaves only exact hits, semantic both", readLayer},
+	{"X-Bf-Cache-Type", false, "exact leaves only exact hits, semantic both", readLayer},
+	{"X-Bf-Cache-No-Store", false, "true: as no-store in Cache-Control", ifTrue(func(d *Directives) { d.NoStore = true })},
+	{"Cf-Aig-Skip-Cache", false, "true: as no-cache in Cache-Control", ifTrue(func(d *Directives) { d.NoCache = true })},
+	{"X-Higress-Skip-Ai-Cache", false, "true: as no-cache in Cache-Control", ifTrue(func(d *Directives) { d.NoCache = true })},
+	{"X-Portkey-Cache-Force-Refresh", false, "true: as no-cache in Cache-Control", ifTrue(func(d *Directives) { d.NoCache = true })},
+	{"X-Openrouter-Cache-Clear", false, "true: as no-cache in Cache-Control", ifTrue(func(d *Directives) { d.NoCache = true })},
+	{"Helicone-Cache-Enabled", false, "false: as no-cache and no-store in Cache-Control", ifFalse(func(d *Directives) { d.NoCache, d.NoStore = true, true })},
+	{"X-Openrouter-Cache", false, "false: as no-cache and no-store in Cache-Control", ifFalse(func(d *Directives) { d.NoCache, d.NoStore = true, true })},
+	{"X-Bf-Cache-Key", false, "as X-Reprise-Namespace", readNamespace},
+	{"X-Portkey-Cache-Namespace", false, "as X-Reprise-Namespace", readNamespace},
+	{"Helicone-Cache-Seed", false, "as X-Reprise-Namespace", readNamespace},
+	{"Cf-Aig-Cache-Key", false, "as X-Reprise-Namespace", readNamespace},
 }
 
 // parseDirectives reads the directives in h. maybe is false where none is but in Cache-Control, as in most requests.

@@ -95,6 +95,9 @@ func TestReadmeNamesRealSettings(t *testing.T) {
 		known[v.Name] = true
 	}
 	for path, text := range documents(t) {
+		if path == "docs/reference.md" { // which lists removed ones too, and is made from the code
+			continue
+		}
 		for _, name := range regexp.MustCompile(`REPRISE_[A-Z_]+[A-Z]`).FindAllString(text, -1) {
 			if !known[name] {
 				t.Errorf("%s names %s, which is no setting", path, name)

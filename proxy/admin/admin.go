@@ -132,32 +132,12 @@ func New(o Options) http.Handler {
 	page.Routes(r)
 	r.Route("/admin", func(r chi.Router) {
 		r.Use(a.guard, known)
-		r.Get("/config", inJSON(a.config))
-		r.Get("/stats", inJSON(func(*http.Request) (any, error) { return o.Stats(), nil }))
-		r.Get("/overview", inJSON(a.overview))
-		r.Get("/history", observer{o.Watch}.history)
-		r.Get("/events", observer{o.Watch}.events)
-		r.Get("/policy", inJSON(a.policy))
-		r.Get("/shadow", a.shadow)
-		r.Get("/shared", inJSON(a.shared))
-		r.Get("/topics", inJSON(a.listTopics))
-		r.Get("/entries", inJSON(a.listEntries))
-		r.Get("/entries/{id}", inJSON(a.showEntry))
-		r.Post("/purge", a.purge)
-		r.Post("/purge/undo", inJSON(a.Undos.undoPurge))
-		if o.Reviews != nil {
-			v := reviewer{o.Reviews}
-			r.Get("/reviews", inJSON(v.list))
-			r.Get("/reviews/{id}", inJSON(v.show))
-			r.Post("/reviews/{id}", inJSON(v.say))
+		for _, one := range a.routes() {
+			if o.Reviews == nil && strings.HasPrefix(one.Path, "/admin/reviews") {
+				continue
+			}
+			r.MethodFunc(one.Method, strings.TrimPrefix(one.Path, "/admin"), one.serve)
 		}
-		r.Get("/alignment", inJSON(a.alignment))
-		r.Get("/misses", inJSON(a.misses))
-		r.Get("/whatif", inJSON(a.whatIf))
-		r.Get("/upstreams", inJSON(a.listUpstreams))
-		r.Get("/prefixes", inJSON(a.listPrefixes))
-		r.Post("/upstreams/{name}/drain", a.drainUpstream(true))
-		r.Post("/upstreams/{name}/undrain", a.drainUpstream(false))
 		profiles(r)
 	})
 	limits := clientio.Limits{BodyIdle: o.BodyIdle, BodyRate: o.BodyRate, Write: o.ClientWrite}
