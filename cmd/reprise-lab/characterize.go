@@ -10,6 +10,7 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise-lab/internal/characterize"
+	"reprise/cmd/reprise-lab/internal/cmdline"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/source"
 	"reprise/cmd/reprise-lab/sim/blocks/profile"
@@ -96,7 +97,7 @@ Formats:
 `+source.Help()+`
 Flags:
 `)
-	cli.FlagHelp(w, fs, append(source.Names, "window", "sample", "bytes-per-token", "json", "html")...)
+	cmdline.FlagHelp(w, fs, append(source.Names, "window", "sample", "bytes-per-token", "json", "html")...)
 }
 
 // run describes trace by trace, and prints what is complete, even if it ended early.
@@ -138,7 +139,7 @@ func (o *characterizeFlags) write(w io.Writer, html *outFile, profiles []*profil
 	page := characterize.Page(profiles, o.bytes, o.command)
 	err := writeReport(html, page)
 	if o.json {
-		return errors.Join(err, cli.WriteLines(w, profiles))
+		return errors.Join(err, cmdline.WriteLines(w, profiles))
 	}
 	return errors.Join(err, report.Text(w, page))
 }

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/reprise-lab/internal/cmdline"
 	"reprise/cmd/reprise-lab/internal/evaluate"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/embed"
@@ -134,7 +135,7 @@ Files:
 `+evaluate.Formats+`
 Flags:
 `)
-	cli.FlagHelp(w, fs, "pairs", "stream", "same", "embedder", "hit", "max-error", "seeds", "show", "json", "html")
+	cmdline.FlagHelp(w, fs, "pairs", "stream", "same", "embedder", "hit", "max-error", "seeds", "show", "json", "html")
 }
 
 func (o *evaluateFlags) options(maxError float64) evaluate.Options {

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/reprise-lab/internal/cmdline"
 	"reprise/cmd/reprise-lab/internal/fleet"
 	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/report"
@@ -165,7 +166,7 @@ Parameters of `+fleet.LoadName+`: `+fleet.LoadHelp()+`
 
 Flags:
 `)
-	cli.FlagHelp(w, fs, "trace", "engines", "choose", "load", "rate", "kv", "block", "queue", "last-speed", "last-kv", "pause", "copies",
+	cmdline.FlagHelp(w, fs, "trace", "engines", "choose", "load", "rate", "kv", "block", "queue", "last-speed", "last-kv", "pause", "copies",
 		"requests", "proxies", "leaders", "responses", "seed", "seeds", "parallel", "json", "html")
 }
 
@@ -199,7 +200,7 @@ func (o *fleetFlags) run(ctx context.Context, t cli.Terminal) error {
 		err = errors.Join(err, writeReport(html, page))
 	}
 	if o.json {
-		err = errors.Join(err, cli.WriteLines(t.Out, all))
+		err = errors.Join(err, cmdline.WriteLines(t.Out, all))
 	} else {
 		err = errors.Join(err, report.Text(t.Out, page))
 	}

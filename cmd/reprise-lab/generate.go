@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/reprise-lab/internal/cmdline"
 	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/source"
 	"reprise/cmd/reprise-lab/sim/blocks"
@@ -83,11 +84,11 @@ The commands replay, characterize and study play such files. Formats that are re
 `+source.Help()+`
 Flags:
 `)
-	cli.FlagHelp(w, fs, append(append([]string{"list"}, source.Names...), "json", "out")...)
+	cmdline.FlagHelp(w, fs, append(append([]string{"list"}, source.Names...), "json", "out")...)
 }
 
 func listGenerators(w io.Writer) {
-	l := cli.NewListing(w)
+	l := cmdline.NewListing(w)
 	io.WriteString(w, "Generators of block traces; all take seed=N:\n\n")
 	for _, g := range generate.List() {
 		l.Item(g.Name, g.Says, replay.Params(g.Params))
@@ -140,7 +141,7 @@ func (o *generateFlags) describe(w io.Writer, all *blocks.Trace) error {
 		figures = generate.Calibration(all, target)
 	}
 	if o.json {
-		return cli.WriteLines(w, figureLines(all, figures))
+		return cmdline.WriteLines(w, figureLines(all, figures))
 	}
 	out := bufio.NewWriter(w)
 	last := all.Requests[len(all.Requests)-1].At

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/reprise-lab/internal/cmdline"
 	"reprise/cmd/reprise-lab/internal/matching"
 	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/sim"
@@ -34,7 +35,7 @@ func replayTraces(t cli.Terminal, args []string) error {
 	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { replayHelp(w, fs) }); err != nil {
 		return err
 	}
-	play, err := o.choose(cli.SetFlags(fs))
+	play, err := o.choose(cmdline.SetFlags(fs))
 	if usage := (*cli.UsageError)(nil); err != nil && !errors.As(err, &usage) {
 		return cli.FlagError(fs, "%v", err)
 	} else if err != nil {
@@ -114,11 +115,11 @@ one HTML file that loads nothing.
 `+blocksHelp+`
 Flags:
 `)
-	cli.FlagHelp(w, fs, "trace", "html", "json", "format", "policy", "capacity", "seed", "warmup", "windows", "parallel", "list", "generate", "out")
+	cmdline.FlagHelp(w, fs, "trace", "html", "json", "format", "policy", "capacity", "seed", "warmup", "windows", "parallel", "list", "generate", "out")
 	io.WriteString(w, "\nHits, topics and parents of requests:\n")
-	cli.FlagHelp(w, fs, matching.Names...)
+	cmdline.FlagHelp(w, fs, matching.Names...)
 	io.WriteString(w, "\nTraces of KV blocks:\n")
-	cli.FlagHelp(w, fs, blockNames...)
+	cmdline.FlagHelp(w, fs, blockNames...)
 }
 
 // run plays requests.
@@ -147,7 +148,7 @@ func (o *replayFlags) run(ctx context.Context, t cli.Terminal) error {
 			if p.Prepared.Model != nil {
 				fmt.Fprintln(t.Err, p.Prepared.Note)
 			}
-			return cli.WriteLines(t.Out, p.Results)
+			return cmdline.WriteLines(t.Out, p.Results)
 		}
 		return p.WriteTables(t.Out)
 	})

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/reprise-lab/internal/cmdline"
 	"reprise/cmd/reprise-lab/internal/matching"
 	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/source"
@@ -269,5 +270,5 @@ func (o *replayFlags) showBlocks(w io.Writer, p *playedBlocks) error {
 	if !o.json {
 		return p.write(w)
 	}
-	return cli.WriteLines(w, p.results)
+	return cmdline.WriteLines(w, p.results)
 }

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/reprise-lab/internal/cmdline"
 	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/policies"
 	"reprise/cmd/reprise-lab/sim/workload"
@@ -14,12 +15,12 @@ import (
 // writeList writes every policy and every workload with its parameters.
 func writeList(_ context.Context, t cli.Terminal) error {
 	w := bufio.NewWriter(t.Out)
-	l := cli.NewListing(w)
+	l := cmdline.NewListing(w)
 	io.WriteString(w, "Policies, for --policy; C is the capacity in entries, so that 2C or 0.1/C are numbers too:\n\n")
 	for _, p := range policies.All {
-		var params []cli.Param
+		var params []cmdline.Param
 		for _, x := range p.Params {
-			params = append(params, cli.Param{Name: x.Name, Value: x.Default, Says: x.Says, Allowed: cli.Allowed(x.Choices, x.Min, x.Max)})
+			params = append(params, cmdline.Param{Name: x.Name, Value: x.Default, Says: x.Says, Allowed: cmdline.Allowed(x.Choices, x.Min, x.Max)})
 		}
 		l.Item(p.Name, p.Says, params)
 	}

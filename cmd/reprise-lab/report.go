@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 
-	"reprise/cmd/internal/cli"
+	"reprise/cmd/reprise-lab/internal/cmdline"
 	"reprise/cmd/reprise-lab/internal/report"
 )
 
@@ -43,7 +43,7 @@ func writeReport(f *outFile, p *report.Page) error {
 // commandOf returns the command that makes the same figures again. It leaves out --parallel, on which they do not depend, and
 // the folder of the report.
 func commandOf(name string, fs *flag.FlagSet, traces []string) string {
-	return cli.CommandLine(name, fs, func(f *flag.Flag) []string {
+	return cmdline.CommandLine(name, fs, func(f *flag.Flag) []string {
 		switch f.Name {
 		case "parallel":
 			return nil

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/reprise-lab/internal/cmdline"
 	"reprise/cmd/reprise-lab/internal/kvstudy"
 	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/internal/report"
@@ -159,7 +160,7 @@ Ctrl-C prints what is complete. The formats of traces are listed by `+"`reprise-
 
 Flags:
 `)
-	cli.FlagHelp(w, fs, "seeds", "seed", "data", "only", "policy", "trace", "format", "parallel", "json", "html")
+	cmdline.FlagHelp(w, fs, "seeds", "seed", "data", "only", "policy", "trace", "format", "parallel", "json", "html")
 }
 
 // run plays the study and prints what is complete, even if it ended early.
@@ -207,12 +208,12 @@ func (o *studyFlags) play(ctx context.Context, t cli.Terminal, given []sim.Trace
 	if o.ofBlocks() {
 		var results []blocks.Result
 		page, results, err = kvstudy.Run(ctx, o.name, kvstudy.Setup{Seeds: s.Seeds, Chats: o.Traces, Parallel: o.parallel, Data: o.data, Shrink: studyShrink, Progress: studyProgress(t)})
-		return page, func(w io.Writer) error { return cli.WriteLines(w, results) }, err
+		return page, func(w io.Writer) error { return cmdline.WriteLines(w, results) }, err
 	}
 	var results []sim.Result
 	s.Given, s.Progress = given, studyProgress(t)
 	page, results, err = study.Run(ctx, o.name, s)
-	return page, func(w io.Writer) error { return cli.WriteLines(w, results) }, err
+	return page, func(w io.Writer) error { return cmdline.WriteLines(w, results) }, err
 }
 
 // studyProgress reports the number of traces of a part that were played: on a terminal each of them, elsewhere only the last.

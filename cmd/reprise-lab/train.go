@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/reprise-lab/internal/cmdline"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/train"
 	"reprise/embed"
@@ -109,7 +110,7 @@ Files: OASST1, SGD, ShareGPT, or a log of chat requests, packed with gzip or zst
 
 Flags:
 `)
-	cli.FlagHelp(w, fs, "conversations", "out", "seed", "embedder", "ablations", "parallel", "json", "html")
+	cmdline.FlagHelp(w, fs, "conversations", "out", "seed", "embedder", "ablations", "parallel", "json", "html")
 }
 
 // run trains and measures; the model is written last.

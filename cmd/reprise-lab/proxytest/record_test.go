@@ -171,7 +171,7 @@ func byMeaning(t *testing.T, log *sim.Slice, name string, labels semantic.Labels
 // TestLogReplays: a replay of a proxy's log has the hits of the proxy: by identity, by meaning with the topics of the log, and by meaning with
 // topics of its own.
 func TestLogReplays(t *testing.T) {
-	for _, name := range []string{"rac", "rac+", "lru", "s3fifo"} {
+	for _, name := range []string{"rac", "rac+", "lru"} {
 		t.Run(name, func(t *testing.T) {
 			log, want := recorded(t, name, 600)
 			n := 0

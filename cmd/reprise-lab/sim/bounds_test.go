@@ -225,7 +225,7 @@ func TestCountOracleIsBetween(t *testing.T) {
 
 func oracleRows(t *testing.T) [][]string {
 	t.Helper()
-	f, err := os.Open(filepath.Join("..", "testdata", "oracle", "results.csv"))
+	f, err := os.Open(filepath.Join("..", "..", "..", "policy", "testdata", "oracle", "results.csv"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -240,7 +240,7 @@ func oracleRows(t *testing.T) [][]string {
 // oracleTrace reads a trace of small numbers.
 func oracleTrace(t *testing.T, name string) (ids []uint32) {
 	t.Helper()
-	for line, err := range dataset.Lines(filepath.Join("..", "testdata", "oracle", name+".txt.gz")) {
+	for line, err := range dataset.Lines(filepath.Join("..", "..", "..", "policy", "testdata", "oracle", name+".txt.gz")) {
 		if err != nil {
 			t.Fatal(err)
 		}

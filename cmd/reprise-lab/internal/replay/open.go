@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"reprise/cmd/internal/cli"
+	"reprise/cmd/reprise-lab/internal/cmdline"
 	"reprise/cmd/reprise-lab/sim"
 	"reprise/cmd/reprise-lab/sim/blocks/files"
 	"reprise/cmd/reprise-lab/sim/trace"
@@ -86,10 +86,10 @@ func ofBlocks(f files.Format) bool {
 	return slices.Contains(files.Formats(), f) && !slices.Contains(formats(), string(f))
 }
 
-// Params are the parameters of a generator in the form of cli.Listing.
-func Params(all []workload.Param) (params []cli.Param) {
+// Params are the parameters of a generator in the form of cmdline.Listing.
+func Params(all []workload.Param) (params []cmdline.Param) {
 	for _, x := range all {
-		params = append(params, cli.Param{Name: x.Name, Value: x.Default, Says: x.Says, Allowed: cli.Allowed(x.Choices, x.Min, x.Max)})
+		params = append(params, cmdline.Param{Name: x.Name, Value: x.Default, Says: x.Says, Allowed: cmdline.Allowed(x.Choices, x.Min, x.Max)})
 	}
 	return params
 }

@@ -1,10 +1,12 @@
-package cli
+package cmdline
 
 import (
 	"fmt"
 	"io"
 	"strconv"
 	"strings"
+
+	"reprise/cmd/internal/cli"
 )
 
 // Param is a parameter of something with a name, such as a policy or a generator.
@@ -35,7 +37,7 @@ func (l *Listing) Item(name, says string, params []Param) {
 		sep, column = ",", max(column, len(p.Name))
 	}
 	for _, p := range params {
-		text := Fold(p.Says+" ("+p.Allowed+")", 9+column, listWidth)
+		text := cli.Fold(p.Says+" ("+p.Allowed+")", 9+column, listWidth)
 		about += fmt.Sprintf("        %-*s %s\n", column, p.Name, text)
 	}
 	if other := l.written[about]; other != "" {
@@ -43,7 +45,7 @@ func (l *Listing) Item(name, says string, params []Param) {
 	} else if about != "" {
 		l.written[about] = name
 	}
-	fmt.Fprintf(l.w, "  %s\n      %s\n%s", spec, Fold(says, 6, listWidth), about)
+	fmt.Fprintf(l.w, "  %s\n      %s\n%s", spec, cli.Fold(says, 6, listWidth), about)
 }
 
 // Allowed describes the values of a parameter: its choices, or the numbers from least to most, or both.
