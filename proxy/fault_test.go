@@ -70,7 +70,7 @@ func TestBadInput(t *testing.T) {
 
 // TestRawHTTP sends what no client library would.
 func TestRawHTTP(t *testing.T) {
-	r := newRig(t, func(o *Options) { o.MaxBody, o.Limits.BodyIdle = 1000, 50*time.Millisecond })
+	r := newRig(t, func(o *Options) { o.MaxBody, o.Limits.Client = 1000, 50*time.Millisecond })
 	head := "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
 	for _, tc := range []struct{ name, raw, status string }{
 		{"chunked and too large", head + "Transfer-Encoding: chunked\r\n\r\n7d0\r\n" + strings.Repeat("x", 2000) + "\r\n0\r\n\r\n", "413"},
@@ -223,7 +223,7 @@ func fallsSilent(t *testing.T, h string, limit time.Duration) (got reply, err er
 func TestClientStopsReading(t *testing.T) {
 	for _, h := range []string{"User-Agent: none", "X-Reprise-Mode: off"} {
 		up := newStage()
-		r := newRigAt(t, nil, up, func(o *Options) { o.Limits.ClientWrite = 50 * time.Millisecond; o.MaxEntryBytes = 1 << 30 })
+		r := newRigAt(t, nil, up, func(o *Options) { o.Limits.Client = 50 * time.Millisecond; o.MaxEntryBytes = 1 << 30 })
 		gone := make(chan struct{})
 		up.script <- func(w http.ResponseWriter) {
 			w.Header().Set("Content-Type", "text/event-stream")
@@ -253,7 +253,7 @@ func TestClientStopsReadingAnObject(t *testing.T) {
 	r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.Write(big)
-	}), func(o *Options) { o.Limits.ClientWrite = 50 * time.Millisecond })
+	}), func(o *Options) { o.Limits.Client = 50 * time.Millisecond })
 	conn, err := net.Dial("tcp", r.api.Listener.Addr().String())
 	if err != nil {
 		t.Fatal(err)

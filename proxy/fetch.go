@@ -82,7 +82,7 @@ func (x *work) fetch(f *flight) (ended bool) {
 	if o.seen.Found = x.found; x.miss != nil {
 		o.seen.Missed = x.miss
 	}
-	o.filling = o.rec.Fill(ctx, o, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes, Patience: patience(s.live.Load().clients.Write)}, o)
+	o.filling = o.rec.Fill(ctx, o, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes, Patience: patience(s.live.Load().client)}, o)
 	f.Publish(o)
 	return false
 }

@@ -4,9 +4,9 @@ import (
 	"errors"
 	"slices"
 	"strings"
+	"time"
 
 	"reprise/proxy/gate"
-	"reprise/proxy/internal/clientio"
 	"reprise/proxy/rules"
 	"reprise/proxy/upstream"
 )
@@ -16,7 +16,7 @@ type live struct {
 	gate       *gate.Gate
 	adminToken string
 	maxBody    int64
-	clients    clientio.Limits
+	client     time.Duration // the limit of clients
 	rules      *rules.Set
 }
 
@@ -31,7 +31,7 @@ func (o Options) live() *live {
 	if name, ok := strings.CutPrefix(string(o.TenantFrom), "header:"); ok {
 		access.Headers = append(access.Headers, name)
 	}
-	return &live{rules: o.rules(), adminToken: o.AdminToken, maxBody: o.MaxBody, clients: o.Limits.clients(), gate: gate.New(gate.Options{
+	return &live{rules: o.rules(), adminToken: o.AdminToken, maxBody: o.MaxBody, client: o.Limits.Client, gate: gate.New(gate.Options{
 		Access: access, Keyed: o.keyed(),
 		Shared: o.TenantFrom != "authorization", Credentials: upstream.KeyHeaders, Families: paths})}
 }
@@ -58,7 +58,7 @@ func (s *Server) Reload(o Options) error {
 	n.UpstreamKey, n.AdminToken, n.Access, n.MaxBody, n.Concurrency = o.UpstreamKey, o.AdminToken, o.Access, o.MaxBody, o.Concurrency
 	n.JudgeModel, n.JudgeBudget, n.Prices = o.JudgeModel, o.JudgeBudget, o.Prices
 	n.Mode, n.MaxErrorRate, n.TTL, n.CacheToolCalls, n.Ignore, n.Rules = o.Mode, o.MaxErrorRate, o.TTL, o.CacheToolCalls, o.Ignore, o.Rules
-	n.Limits.BodyIdle, n.Limits.BodyRate, n.Limits.ClientWrite = o.Limits.BodyIdle, o.Limits.BodyRate, o.Limits.ClientWrite
+	n.Limits.Client = o.Limits.Client
 	if err := n.Validate(); err != nil {
 		return err
 	}

@@ -18,7 +18,6 @@ import (
 	"reprise/proxy/canon"
 	"reprise/proxy/gate"
 	"reprise/proxy/internal/budget"
-	"reprise/proxy/internal/clientio"
 	"reprise/proxy/internal/header"
 	"reprise/proxy/observe"
 	"reprise/proxy/observe/accesslog"
@@ -167,10 +166,10 @@ const EmbedTimeout = time.Second
 
 // Limits bounds how long a slow peer may delay a request. 0 means the default, a negative duration no limit.
 type Limits struct {
-	BodyIdle    time.Duration // for each BodyIdle × BodyRate bytes of a request's body; default 30s
-	BodyRate    int64         // bytes a second; default 1 KiB, negative: one byte is enough
-	ClientWrite time.Duration // for each 256 KiB written to the client; default 30s
-	Embed       time.Duration // for embedding one prompt; default EmbedTimeout
+	// Client bounds a client: each Client × 1 KiB/s of its body must come, and each 256 KiB of its answer be taken, within Client; default 30s.
+	// A body has windows of 30s where there is no limit.
+	Client time.Duration
+	Embed  time.Duration // for embedding one prompt; default EmbedTimeout
 	upstream.Limits
 }
 
@@ -183,10 +182,6 @@ func (l Limits) withDefaults() Limits {
 	def(&l.Embed, EmbedTimeout)
 	l.Limits = l.Limits.WithDefaults()
 	return l
-}
-
-func (l Limits) clients() clientio.Limits {
-	return clientio.Limits{BodyIdle: l.BodyIdle, BodyRate: l.BodyRate, Write: l.ClientWrite}
 }
 
 func (o Options) withDefaults() Options {

@@ -31,6 +31,7 @@ import (
 	"net/url"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
@@ -164,7 +165,7 @@ func (s *Server) Handler() http.Handler {
 			return
 		}
 		rest(w, r)
-	}), func() clientio.Limits { return s.live.Load().clients })
+	}), func() time.Duration { return s.live.Load().client })
 }
 
 // atItsDoor is r under the canonical path of its endpoint; r itself where it has that.

@@ -142,7 +142,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,
 		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() },
 		Rule:     func(a admin.Asked) (any, bool) { return s.ruleOf(cfg, a) },
-		BodyIdle: cfg.ClientTimeout, ClientWrite: cfg.ClientTimeout}
+		Client: cfg.ClientTimeout}
 	o.Shadow = func() (all []any) {
 		for _, hit := range proxy.LearningOf(s.proxy).Shadowed() {
 			all = append(all, hit)
@@ -214,7 +214,7 @@ func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom), IgnoreHeaders: cfg.IgnoreHeaders, Ignore: cfg.Ignored(),
 		Rules: cfg.RuleSet(), TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
 		MemoryLimit: cfg.MemoryLimit, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.ToolCalls,
-		Limits:       proxy.Limits{BodyIdle: cfg.ClientTimeout, ClientWrite: cfg.ClientTimeout, Limits: connect.Limits(cfg)},
+		Limits:       proxy.Limits{Client: cfg.ClientTimeout, Limits: connect.Limits(cfg)},
 		MaxErrorRate: noneAsNegative(cfg.MaxErrorRate), JudgeModel: cfg.JudgeModel, JudgeBudget: judgeBudget,
 		Access:      gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Trusted: cfg.TrustedHosts, Loopback: config.Loopback(cfg.Listen)},
 		Concurrency: upstream.Concurrency{Calls: cfg.MaxConcurrent},

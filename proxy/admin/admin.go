@@ -104,10 +104,8 @@ type Options struct {
 	Embedder func() string // state of the embedder, one word for readyz; nil: it calls no server
 	Lost     func() int64  // requests that the request log lacks; nil: there is no request log
 
-	// How slowly a client may send a body and read an answer, as in proxy.Limits: 0 means the default, a negative value no limit.
-	BodyIdle    time.Duration
-	BodyRate    int64
-	ClientWrite time.Duration
+	// Client bounds how slowly a client may send a body and read an answer; see proxy.Limits.
+	Client time.Duration
 }
 
 // New returns the handler of all paths.
@@ -140,8 +138,7 @@ func New(o Options) http.Handler {
 		}
 		profiles(r)
 	})
-	limits := clientio.Limits{BodyIdle: o.BodyIdle, BodyRate: o.BodyRate, Write: o.ClientWrite}
-	return clientio.Guard(sameOrigin(r), func() clientio.Limits { return limits })
+	return clientio.Guard(sameOrigin(r), func() time.Duration { return o.Client })
 }
 
 // Starting returns a handler that takes the place of New's until the server is made: the process is alive and not ready.

@@ -32,7 +32,7 @@ type body struct {
 
 	mu     sync.Mutex    // held while a Read lasts; protects the fields below. A transport's Read may outlive the handler
 	in     io.ReadCloser // the server's
-	window time.Duration // the time that is left for the rest of this window; 0: no limit
+	window time.Duration // the time that is left for the rest of this window
 	come   int64         // bytes of this window that have come
 
 	gate   sync.Mutex // protects closed: no deadline is set after close
@@ -47,7 +47,7 @@ type body struct {
 // begin makes b the body of r, the request of c.
 func (b *body) begin(c *client, r *http.Request) {
 	b.client, b.in, b.length, b.waits = c, r.Body, r.ContentLength, r.Header.Get("Expect") != ""
-	b.window = c.limits.window()
+	b.window = window(c.limit)
 	if !c.h1 {
 		b.clearDeadline() // the server's own would end the body, even where nothing is being read
 	}
@@ -86,12 +86,9 @@ func (b *body) Close() error { return nil }
 
 // count takes n bytes, that a Read begun at start has brought, off the window.
 func (b *body) count(n int, start time.Time) {
-	whole := b.client.limits.window()
-	if whole == 0 {
-		return
-	}
+	whole := window(b.client.limit)
 	b.come += int64(n)
-	if b.come >= b.client.limits.windowBytes() {
+	if b.come >= windowBytes(whole) {
 		b.window, b.come = whole, 0
 		return
 	}
@@ -106,11 +103,7 @@ func (b *body) setDeadline(now time.Time) bool {
 	if b.closed {
 		return false
 	}
-	var deadline time.Time
-	if b.window > 0 {
-		deadline = now.Add(b.window)
-	}
-	_ = b.client.deadlines.SetReadDeadline(deadline)
+	_ = b.client.deadlines.SetReadDeadline(now.Add(b.window))
 	return true
 }
 
@@ -131,10 +124,7 @@ func (b *body) drain() {
 	if b.failed.Load() || b.waits && !b.touched.Load() {
 		return
 	}
-	total := b.client.limits.window()
-	if total == 0 {
-		total = defaultTime
-	}
+	total := window(b.client.limit)
 	idle := min(total, drainIdle)
 	b.detach()
 	_ = b.client.deadlines.SetReadDeadline(time.Now().Add(idle))

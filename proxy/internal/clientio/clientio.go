@@ -1,7 +1,7 @@
 // Package clientio bounds how slowly a client may send the body of a request, and read its answer, on every listener and for
 // every handler: a handler that never reads a body is covered too.
 //
-//   - Each window of a body must come in time (see [Limits]), and any reader is held to it: a handler, a transport, or net/http itself.
+//   - Each window of a body must come in time, and any reader is held to it: a handler, a transport, or net/http itself.
 //   - An answer that begins before the body has ended closes its connection. What the client is still sending is read and
 //     dropped for a bounded time, so that the client gets the answer and not a reset connection.
 //   - Each piece of an answer must be taken in time.
@@ -15,46 +15,30 @@ import (
 	"time"
 )
 
-// Limits bounds a slow client. 0 means the default, a negative value no limit.
-type Limits struct {
-	// BodyIdle and BodyRate, in bytes a second, bound the body of a request together: each BodyIdle × BodyRate bytes of it must
-	// come within BodyIdle. Without a BodyRate one byte must. Without a BodyIdle, BodyRate is measured over the default of it.
-	// Time in which the handler does not read does not count.
-	BodyIdle time.Duration // default 30s
-	BodyRate int64         // default 1 KiB
-	Write    time.Duration // for each 256 KiB of an answer; default 30s
-}
+const (
+	// defaultLimit is the limit where it is given as 0, and bounds a body where there is none.
+	defaultLimit = 30 * time.Second
+	// bodyRate is how many bytes of a body must come in a second, on average over each window.
+	bodyRate = 1 << 10
+)
 
-// defaultTime is the default of both times, and bounds what is read after an answer where they do not.
-const defaultTime = 30 * time.Second
-
-func (l Limits) withDefaults() Limits {
-	return Limits{cmp.Or(l.BodyIdle, defaultTime), cmp.Or(l.BodyRate, 1<<10), cmp.Or(l.Write, defaultTime)}
-}
-
-// window is the time for one window of a body, 0 where there is no limit.
-func (l Limits) window() time.Duration {
-	switch {
-	case l.BodyIdle > 0:
-		return l.BodyIdle
-	case l.BodyRate > 0:
-		return defaultTime
+// window is the time for one window of a body. Time in which the handler does not read does not count.
+func window(limit time.Duration) time.Duration {
+	if limit > 0 {
+		return limit
 	}
-	return 0
+	return defaultLimit
 }
 
-// windowBytes is the number of bytes that must come in one window.
-func (l Limits) windowBytes() int64 {
-	if l.BodyRate <= 0 {
-		return 1
-	}
-	return max(int64(float64(l.BodyRate)*l.window().Seconds()), 1)
-}
+// windowBytes is how many bytes must come in one window.
+func windowBytes(window time.Duration) int64 { return max(int64(bodyRate*window.Seconds()), 1) }
 
-// Guard returns a handler that applies limits to the clients of next. limits is called for each request.
-func Guard(next http.Handler, limits func() Limits) http.Handler {
+// Guard returns a handler that bounds the clients of next. limit is called for each request and returns the time that a client has for a
+// window of its body (1 KiB for each second of the limit), and for each 256 KiB of its answer: 0 means 30s; negative, that an answer has no
+// limit, and a body windows of 30s.
+func Guard(next http.Handler, limit func() time.Duration) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		x := &exchange{client: client{ResponseWriter: w, deadlines: deadlinesOf(w), limits: limits().withDefaults(), h1: r.ProtoMajor == 1}}
+		x := &exchange{client: client{ResponseWriter: w, deadlines: deadlinesOf(w), limit: cmp.Or(limit(), defaultLimit), h1: r.ProtoMajor == 1}}
 		c := &x.client
 		if r.Body != nil && r.Body != http.NoBody {
 			c.body = &x.body
@@ -103,7 +87,7 @@ func Broken(r *http.Request) bool {
 type client struct {
 	http.ResponseWriter
 	deadlines deadlines
-	limits    Limits
+	limit     time.Duration
 	h1        bool  // HTTP/1: what is left of a body stands before the next request
 	body      *body // nil: the request has none
 	begun     bool  // the header is on its way
@@ -173,8 +157,8 @@ func (c *client) Hijack() (net.Conn, *bufio.ReadWriter, error) {
 	if c.hijacked = err == nil; c.hijacked && c.body != nil {
 		c.body.detach()
 	}
-	if c.hijacked && c.limits.Write > 0 {
-		conn = &upgraded{conn, c.limits.Write}
+	if c.hijacked && c.limit > 0 {
+		conn = &upgraded{conn, c.limit}
 	}
 	return conn, both, err
 }
@@ -200,15 +184,15 @@ func (u *upgraded) Write(p []byte) (n int, err error) {
 func (c *client) Unwrap() http.ResponseWriter { return c.ResponseWriter }
 
 func (c *client) allowWrite() {
-	if c.limits.Write > 0 {
-		_ = c.deadlines.SetWriteDeadline(time.Now().Add(c.limits.Write))
+	if c.limit > 0 {
+		_ = c.deadlines.SetWriteDeadline(time.Now().Add(c.limit))
 	}
 }
 
 // endWrite ends the deadline of a write. In HTTP/1 it may stay: it means nothing until the next write sets its own. In HTTP/2 it
 // would end the stream when it passes, although nothing is being written.
 func (c *client) endWrite() {
-	if !c.h1 && c.limits.Write > 0 {
+	if !c.h1 && c.limit > 0 {
 		_ = c.deadlines.SetWriteDeadline(time.Time{})
 	}
 }

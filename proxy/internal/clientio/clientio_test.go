@@ -33,10 +33,10 @@ func (p *pipes) Addr() net.Addr { return &net.TCPAddr{} }
 
 // serve starts a server of h behind a Guard, for one test in a bubble, and returns how to dial it. The server has limits of its own,
 // as that of the program: a Guard replaces them for the body of a request.
-func serve(t *testing.T, h http.HandlerFunc, l Limits) (dial func() net.Conn) {
+func serve(t *testing.T, h http.HandlerFunc, limit time.Duration) (dial func() net.Conn) {
 	t.Helper()
 	in := &pipes{make(chan net.Conn), make(chan struct{})}
-	s := &http.Server{Handler: Guard(h, func() Limits { return l }), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5*time.Second + defaultTime}
+	s := &http.Server{Handler: Guard(h, func() time.Duration { return limit }), ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 5*time.Second + defaultLimit}
 	go s.Serve(in)
 	t.Cleanup(func() { s.Close() })
 	return func() net.Conn {
@@ -96,35 +96,34 @@ func TestSlowBodies(t *testing.T) {
 	drip := repeat(400, send{1, 1500 * time.Millisecond})
 	for _, tc := range []struct {
 		name   string
-		limits Limits
+		limit  time.Duration
 		sends  []send
 		status int
 		within time.Duration // of the last byte that is accepted
 	}{
-		{"all at once", Limits{}, []send{{1 << 20, 0}}, 200, 0},
-		{"5 KB/s", Limits{}, repeat(100, send{5000, time.Second}), 200, 100 * time.Second},
-		{"pauses between large parts", Limits{}, repeat(5, send{1 << 20, 25 * time.Second}), 200, 125 * time.Second},
-		{"little, at last", Limits{}, []send{{10, 29 * time.Second}, {10, 0}}, 200, 29 * time.Second},
-		{"a silence", Limits{}, []send{{1 << 20, 31 * time.Second}, {1, 0}}, 408, 30 * time.Second},
-		{"a byte every 1.5 s", Limits{}, drip, 408, 30 * time.Second},
-		{"fast, then a byte every 1.5 s", Limits{}, append([]send{{8 << 20, 0}}, drip...), 408, 60 * time.Second},
-		{"just under the rate", Limits{}, repeat(100, send{900, time.Second}), 408, 31 * time.Second},
-		{"no rate", Limits{BodyRate: -1}, drip, 200, 600 * time.Second},
-		{"no rate, a silence", Limits{BodyRate: -1}, []send{{1, 31 * time.Second}, {1, 0}}, 408, 30 * time.Second},
-		{"a rate alone", Limits{BodyIdle: -1}, drip, 408, 30 * time.Second},
-		{"no limits", Limits{BodyIdle: -1, BodyRate: -1}, []send{{1, time.Hour}, {1, time.Hour}}, 200, 2 * time.Hour},
-		{"a higher rate", Limits{BodyIdle: 10 * time.Second, BodyRate: 1 << 20}, repeat(100, send{100_000, time.Second}), 408, 10 * time.Second},
+		{"all at once", 0, []send{{1 << 20, 0}}, 200, 0},
+		{"5 KB/s", 0, repeat(100, send{5000, time.Second}), 200, 100 * time.Second},
+		{"pauses between large parts", 0, repeat(5, send{1 << 20, 25 * time.Second}), 200, 125 * time.Second},
+		{"little, at last", 0, []send{{10, 29 * time.Second}, {10, 0}}, 200, 29 * time.Second},
+		{"a silence", 0, []send{{1 << 20, 31 * time.Second}, {1, 0}}, 408, 30 * time.Second},
+		{"a byte every 1.5 s", 0, drip, 408, 30 * time.Second},
+		{"fast, then a byte every 1.5 s", 0, append([]send{{8 << 20, 0}}, drip...), 408, 60 * time.Second},
+		{"just under the rate", 0, repeat(100, send{900, time.Second}), 408, 31 * time.Second},
+		{"no limit", -1, drip, 408, 30 * time.Second},
+		{"no limit, a silence", -1, []send{{1 << 20, 29 * time.Second}, {1, 0}}, 200, 29 * time.Second},
+		{"a longer limit", time.Minute, []send{{1 << 20, 59 * time.Second}, {1, 0}}, 200, 59 * time.Second},
+		{"a shorter limit", 10 * time.Second, []send{{1 << 20, 11 * time.Second}, {1, 0}}, 408, 10 * time.Second},
 	} {
 		for _, chunked := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s, chunked %v", tc.name, chunked), func(t *testing.T) {
-				inBubble(t, func(t *testing.T) { slowBody(t, tc.limits, tc.sends, chunked, tc.status, tc.within) })
+				inBubble(t, func(t *testing.T) { slowBody(t, tc.limit, tc.sends, chunked, tc.status, tc.within) })
 			})
 		}
 	}
 }
 
-func slowBody(t *testing.T, l Limits, sends []send, chunked bool, status int, within time.Duration) {
-	c := serve(t, readAll, l)()
+func slowBody(t *testing.T, limit time.Duration, sends []send, chunked bool, status int, within time.Duration) {
+	c := serve(t, readAll, limit)()
 	total := 0
 	for _, s := range sends {
 		total += s.n
@@ -172,7 +171,7 @@ func TestHandlerMayTakeItsTime(t *testing.T) {
 				time.Sleep(time.Hour)
 			}
 			readAll(w, r)
-		}, Limits{})()
+		}, 0)()
 		sending(t, c, func() { io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n0123456789") })
 		resp, err := http.ReadResponse(bufio.NewReader(c), nil)
 		if err != nil || resp.StatusCode != 200 {
@@ -209,7 +208,7 @@ func TestAnswerBeforeTheBody(t *testing.T) {
 	} {
 		t.Run(tc.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
-				c, begin := serve(t, refuse, Limits{})(), time.Now()
+				c, begin := serve(t, refuse, 0)(), time.Now()
 				sending(t, c, func() {
 					fmt.Fprintf(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n%s\r\n", tc.announced, tc.more)
 					for _, s := range tc.sends {
@@ -252,7 +251,7 @@ func TestClientStopsReading(t *testing.T) {
 		t.Run(tc.name, func(t *testing.T) {
 			inBubble(t, func(t *testing.T) {
 				const size = 2 << 20
-				c := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, size)) }, Limits{})()
+				c := serve(t, func(w http.ResponseWriter, _ *http.Request) { w.Write(make([]byte, size)) }, 0)()
 				io.WriteString(c, "GET / HTTP/1.0\r\n\r\n")
 				n := int64(0)
 				for {
@@ -281,7 +280,7 @@ func TestHijackedConnectionIsFree(t *testing.T) {
 			}
 			r.Body.Read(make([]byte, 1)) // as a transport might that still has the body
 			go func() { defer conn.Close(); io.Copy(conn, conn) }()
-		}, Limits{})()
+		}, 0)()
 		io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
 		time.Sleep(time.Hour)
 		sending(t, c, func() { io.WriteString(c, "hello") })
@@ -295,7 +294,7 @@ func TestHijackedConnectionIsFree(t *testing.T) {
 // TestPanicHoldsNoConnection: a handler that panics before it has read the body ends the connection at once.
 func TestPanicHoldsNoConnection(t *testing.T) {
 	inBubble(t, func(t *testing.T) {
-		c, begin := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, Limits{})(), time.Now()
+		c, begin := serve(t, func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }, 0)(), time.Now()
 		io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n")
 		if _, err := c.Read(make([]byte, 1)); err != io.EOF || time.Since(begin) > time.Second {
 			t.Errorf("%v after %v", err, time.Since(begin))
@@ -316,7 +315,7 @@ func TestReaderThatOutlivesTheHandler(t *testing.T) {
 			ended <- err
 		}()
 		<-begun
-	}, Limits{BodyIdle: 50 * time.Millisecond})()
+	}, 50*time.Millisecond)()
 	sending(t, c, func() { io.WriteString(c, "POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n01234") })
 	if got, err := io.ReadAll(c); !bytes.HasPrefix(got, []byte("HTTP/1.1 200 ")) || err != nil {
 		t.Errorf("%q, %v", got, err)
@@ -334,7 +333,7 @@ func BenchmarkGuard(b *testing.B) {
 			_, err = r.Body.Read(answer)
 		}
 		w.Write(answer)
-	}), func() Limits { return Limits{} })
+	}), func() time.Duration { return 0 })
 	body := strings.NewReader(strings.Repeat("x", 6000))
 	r, err := http.NewRequest(http.MethodPost, "/", io.NopCloser(body))
 	if err != nil {
