@@ -141,7 +141,7 @@ func (s *service) newAdmin(cfg *config.Config) http.Handler {
 		Prefixes: func(life time.Duration, n int) any { return proxy.PrefixesOf(s.proxy, life, n) }, Policy: cfg.Policy, Windows: s.windows, Token: cfg.AdminToken,
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,
 		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() },
-		Rule:     func(a admin.Asked) (any, bool) { return s.ruleOf(cfg, a) },
+		Rule:   func(a admin.Asked) (any, bool) { return s.ruleOf(cfg, a) },
 		Client: cfg.ClientTimeout}
 	o.Shadow = func() (all []any) {
 		for _, hit := range proxy.LearningOf(s.proxy).Shadowed() {
