@@ -1,6 +1,7 @@
 package container
 
 import (
+	"cmp"
 	"math"
 	"slices"
 )
@@ -163,11 +164,10 @@ func (s *Heaps) Remove(nodes *[]Node, item uint32) {
 }
 
 // KeyHeap is a Heap of its own that orders items by a key that does not change between their uses, the least first. Ties go to
-// what was used least recently, or most recently: the calls of Set are counted, which makes the order total. Memory per
-// item: 20 bytes. The zero value is empty.
+// what was used least recently: the calls of Set are counted, which makes the order total. Memory per item: 20 bytes. The zero
+// value is empty.
 type KeyHeap struct {
-	Heap   Heap // its Ties are for items that are set by SetMinor
-	Newest bool // ties go to what was used most recently
+	Heap Heap // its Ties are for items that are set by SetMinor
 
 	uses uint32 // the last Minor given
 }
@@ -187,7 +187,13 @@ func (h *KeyHeap) Has(item uint32) bool {
 func (h *KeyHeap) Key(item uint32) float64 { return unrank(h.Heap.Nodes[h.Heap.Place[item]-1].Major) }
 
 // Set puts item in, or moves it, as the one used last.
-func (h *KeyHeap) Set(item uint32, key float64) { h.SetMinor(item, key, h.next()) }
+func (h *KeyHeap) Set(item uint32, key float64) {
+	if h.uses++; h.uses == 0 {
+		h.renumber()
+		h.uses++
+	}
+	h.SetMinor(item, key, h.uses)
+}
 
 // SetMinor is Set with a second key in place of the uses.
 func (h *KeyHeap) SetMinor(item uint32, key float64, minor uint32) {
@@ -209,35 +215,15 @@ func (h *KeyHeap) Remove(item uint32) {
 	}
 }
 
-// next is the Minor of the next use: up from 1, or down from the top.
-func (h *KeyHeap) next() uint32 {
-	if h.Newest {
-		h.uses--
-	} else {
-		h.uses++
-	}
-	if h.uses == 0 {
-		h.renumber()
-		return h.next()
-	}
-	return h.uses
-}
-
 // renumber gives the uses new numbers in the same order, once in 4 billion of them.
 func (h *KeyHeap) renumber() {
 	order := make([]int, len(h.Heap.Nodes))
 	for i := range order {
 		order[i] = i
 	}
-	slices.SortFunc(order, func(a, b int) int { return int(int64(h.Heap.Nodes[a].Minor) - int64(h.Heap.Nodes[b].Minor)) })
-	first := uint32(1)
-	if h.Newest {
-		first = -uint32(len(order))
-		h.uses = first
-	} else {
-		h.uses = uint32(len(order))
-	}
+	slices.SortFunc(order, func(a, b int) int { return cmp.Compare(h.Heap.Nodes[a].Minor, h.Heap.Nodes[b].Minor) })
 	for i, at := range order {
-		h.Heap.Nodes[at].Minor = first + uint32(i)
+		h.Heap.Nodes[at].Minor = uint32(i + 1)
 	}
+	h.uses = uint32(len(order))
 }

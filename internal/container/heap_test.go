@@ -8,45 +8,38 @@ import (
 
 // TestKeyHeapAgainstAScan plays random calls and looks for the least by a scan. The uses run over their end on the way.
 func TestKeyHeapAgainstAScan(t *testing.T) {
-	for _, newest := range []bool{false, true} {
-		h := KeyHeap{Newest: newest}
-		type node struct {
-			key  float64
-			used int
+	var h KeyHeap
+	type node struct {
+		key  float64
+		used int
+	}
+	naive := map[uint32]node{}
+	before := func(a, b node) bool { return a.key < b.key || a.key == b.key && a.used < b.used }
+	r := rand.New(rand.NewPCG(1, 2))
+	for use := 1; use <= 20_000; {
+		if use == 10_000 {
+			h.skip()
 		}
-		naive := map[uint32]node{}
-		before := func(a, b node) bool {
-			if a.key != b.key {
-				return a.key < b.key
-			}
-			return newest != (a.used < b.used)
+		item := uint32(r.IntN(60))
+		if r.IntN(3) > 0 {
+			naive[item] = node{float64(r.IntN(8)) - 2, use}
+			h.Set(item, naive[item].key)
+			use++
+		} else {
+			h.Remove(item)
+			delete(naive, item)
 		}
-		r := rand.New(rand.NewPCG(1, 2))
-		for use := 1; use <= 20_000; {
-			if use == 10_000 {
-				h.skip()
+		if n, ok := naive[item]; h.Has(item) != ok || ok && h.Key(item) != n.key || h.Len() != len(naive) {
+			t.Fatalf("use %d: item %d is in: %v, %d items; want %v, %d", use, item, h.Has(item), h.Len(), ok, len(naive))
+		}
+		least := uint32(math.MaxUint32)
+		for item, n := range naive {
+			if least == math.MaxUint32 || before(n, naive[least]) {
+				least = item
 			}
-			item := uint32(r.IntN(60))
-			if r.IntN(3) > 0 {
-				naive[item] = node{float64(r.IntN(8)) - 2, use}
-				h.Set(item, naive[item].key)
-				use++
-			} else {
-				h.Remove(item)
-				delete(naive, item)
-			}
-			if n, ok := naive[item]; h.Has(item) != ok || ok && h.Key(item) != n.key || h.Len() != len(naive) {
-				t.Fatalf("use %d: item %d is in: %v, %d items; want %v, %d", use, item, h.Has(item), h.Len(), ok, len(naive))
-			}
-			least := uint32(math.MaxUint32)
-			for item, n := range naive {
-				if least == math.MaxUint32 || before(n, naive[least]) {
-					least = item
-				}
-			}
-			if len(naive) > 0 && h.Min() != least {
-				t.Fatalf("use %d: least is %d, want %d", use, h.Min(), least)
-			}
+		}
+		if len(naive) > 0 && h.Min() != least {
+			t.Fatalf("use %d: least is %d, want %d", use, h.Min(), least)
 		}
 	}
 }
@@ -54,9 +47,6 @@ func TestKeyHeapAgainstAScan(t *testing.T) {
 // skip makes the last uses those just before the counter ends.
 func (h *KeyHeap) skip() {
 	by := math.MaxUint32 - h.uses - 100
-	if h.Newest {
-		by = 100 - h.uses
-	}
 	h.uses += by
 	for i := range h.Heap.Nodes {
 		h.Heap.Nodes[i].Minor += by

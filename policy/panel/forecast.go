@@ -8,14 +8,14 @@ import (
 )
 
 var (
-	_ policy.Forecaster = (*Full)(nil)
-	_ policy.Forecaster = (*Sampled)(nil)
+	_ policy.Forecaster = (*full)(nil)
+	_ policy.Forecaster = (*sampled)(nil)
 )
 
 // Forecast offers the residents that the leader does not hold, in the order of the vote. A new answer makes the leader give up an entry
 // first, which goes then: so what it holds follows in the order in which it would give it up; where the leader cannot say that, in the order
 // of the vote too.
-func (p *Full) Forecast(f *policy.Forecast, from int) (next int) {
+func (p *full) Forecast(f *policy.Forecast, from int) (next int) {
 	leads, says := p.experts[p.lazy.leader].evictor.(policy.Forecaster)
 	if from == 0 && !offerVote(&p.shadows, f, !says) || !says {
 		return 0
@@ -50,7 +50,7 @@ func offerVote(p *shadows, f *policy.Forecast, all bool) (more bool) {
 }
 
 // Why is what the leader ranks it by, or that the leader does not hold it.
-func (p *Full) Why(id policy.ID) string {
+func (p *full) Why(id policy.ID) string {
 	e := p.find(id)
 	if e == 0 {
 		return ""

@@ -22,7 +22,7 @@ var Spec = spec.Spec{
 	},
 }
 
-// Full follows one of two experts. Each is a policy that runs a shadow cache of the same size, of metadata alone, over the same requests.
+// full follows one of two experts. Each is a policy that runs a shadow cache of the same size, of metadata alone, over the same requests.
 // The cache evicts what neither expert holds, then what only the other one holds, then what only the leader holds. Ties go to what was used
 // first, or came first to be held by just these. The leader changes by the rule of lazy.
 //
@@ -31,10 +31,10 @@ var Spec = spec.Spec{
 //
 // HAZ is informed of what LIRS holds: LIRS is right about loops before anything can be learned of them, and HAZ learns where that counts.
 //
-// Parameters: factor, value; sample: see Sampled. Cost per request: the sum of the experts', 2.5 us at
+// Parameters: factor, value; sample: see sampled. Cost per request: the sum of the experts', 2.5 us at
 // 5,000 residents and 4 us at 30,000. Memory per resident: some 110 bytes and the sum of the experts'. Source: experts over
 // shadow caches after ACME (Ari et al., 2002), and see lazy; the vote over sets is from here.
-type Full struct {
+type full struct {
 	shadows
 	ids      container.Index[policy.ID] // residents
 	resident int64                      // bytes
@@ -42,23 +42,23 @@ type Full struct {
 }
 
 var (
-	_ policy.Evictor  = (*Full)(nil)
-	_ policy.Arriver  = (*Full)(nil)
-	_ policy.Linker   = (*Full)(nil)
-	_ policy.Replacer = (*Full)(nil)
+	_ policy.Evictor  = (*full)(nil)
+	_ policy.Arriver  = (*full)(nil)
+	_ policy.Linker   = (*full)(nil)
+	_ policy.Replacer = (*full)(nil)
 )
 
-func newFull(a spec.Args, members [2]member) *Full {
-	p := &Full{shadows: newShadows(a, members[:])}
+func newFull(a spec.Args, members [2]member) *full {
+	p := &full{shadows: newShadows(a, members[:])}
 	p.marked = 1 << 1
 	return p
 }
 
 // Arrive notes a miss. It waits for the Insert that follows: to an expert that holds the answer it is a hit.
-func (p *Full) Arrive(topic policy.TopicID, at policy.Tick) { p.arrive(topic, at) }
+func (p *full) Arrive(topic policy.TopicID, at policy.Tick) { p.arrive(topic, at) }
 
 // Insert makes it resident and plays the request through the shadows.
-func (p *Full) Insert(it policy.Item, at policy.Tick) {
+func (p *full) Insert(it policy.Item, at policy.Tick) {
 	if p.find(it.ID) != 0 {
 		return
 	}
@@ -80,7 +80,7 @@ func (p *Full) Insert(it policy.Item, at policy.Tick) {
 }
 
 // Hit plays the request through the shadows.
-func (p *Full) Hit(id policy.ID, at policy.Tick) {
+func (p *full) Hit(id policy.ID, at policy.Tick) {
 	p.settle()
 	e := p.find(id)
 	if e == 0 {
@@ -92,7 +92,7 @@ func (p *Full) Hit(id policy.ID, at policy.Tick) {
 }
 
 // Replace plays the request through the shadows, and the new size and cost.
-func (p *Full) Replace(it policy.Item, at policy.Tick) {
+func (p *full) Replace(it policy.Item, at policy.Tick) {
 	p.settle()
 	e := p.find(it.ID)
 	if e == 0 {
@@ -106,14 +106,14 @@ func (p *Full) Replace(it policy.Item, at policy.Tick) {
 }
 
 // use plays a request for a resident that is in no list, and lists it.
-func (p *Full) use(e uint32, at policy.Tick, as access) {
+func (p *full) use(e uint32, at policy.Tick, as access) {
 	gain := p.play(e, at, as)
 	p.hits += gain
 	p.listed(e, at)
 }
 
 // listed lists e at the end of a request, and changes the leader if another one has earned it.
-func (p *Full) listed(e uint32, at policy.Tick) {
+func (p *full) listed(e uint32, at policy.Tick) {
 	p.list(e)
 	p.victim = 0
 	if p.lazy.ahead > leastAhead { // then there is another expert
@@ -123,14 +123,14 @@ func (p *Full) listed(e uint32, at policy.Tick) {
 
 // distance is how many entries the cache and the shadow of the expert that does not lead do not share, counted in the one that has more of
 // them. Under a limit in bytes the shadow of an expert that ignores sizes has few entries: the way there would be short, and the way back long.
-func (p *Full) distance() int {
+func (p *full) distance() int {
 	other := p.lazy.other()
 	shared := p.lists[1<<other].Len + p.lists[both].Len
 	return max(p.experts[other].entries, p.ids.Len()) - shared
 }
 
 // Victim names the resident that the vote finds.
-func (p *Full) Victim() (policy.ID, bool) {
+func (p *full) Victim() (policy.ID, bool) {
 	if p.ids.Len() == 0 {
 		return 0, false
 	}
@@ -141,7 +141,7 @@ func (p *Full) Victim() (policy.ID, bool) {
 }
 
 // Remove drops id. What is evicted stays in the shadows; what expired or is purged leaves them too.
-func (p *Full) Remove(id policy.ID, why policy.Reason) {
+func (p *full) Remove(id policy.ID, why policy.Reason) {
 	e := p.find(id)
 	if e == 0 {
 		return
@@ -161,13 +161,13 @@ func (p *Full) Remove(id policy.ID, why policy.Reason) {
 }
 
 // Link puts child into the conversation of parent, for all experts that follow conversations.
-func (p *Full) Link(child, parent policy.ID) bool {
+func (p *full) Link(child, parent policy.ID) bool {
 	c := p.find(child)
 	return c != 0 && p.join(c, p.root(parent))
 }
 
 // Importance is that of the first expert that follows conversations and holds id; 0 if there is none.
-func (p *Full) Importance(id policy.ID) float64 {
+func (p *full) Importance(id policy.ID) float64 {
 	e := p.find(id)
 	if e == 0 {
 		return 0
@@ -181,12 +181,12 @@ func (p *Full) Importance(id policy.ID) float64 {
 }
 
 // find is the resident of that ID, 0 where there is none.
-func (p *Full) find(id policy.ID) uint32 { return p.ids.Find(id, p.idOf) }
+func (p *full) find(id policy.ID) uint32 { return p.ids.Find(id, p.idOf) }
 
-func (p *Full) idOf(e uint32) policy.ID { return p.slots.Cells[e].Val.id }
+func (p *full) idOf(e uint32) policy.ID { return p.slots.Cells[e].Val.id }
 
 // root is the identity of the first turn of the conversation of a resident, 0 if there is none.
-func (p *Full) root(id policy.ID) uint64 {
+func (p *full) root(id policy.ID) uint64 {
 	e := p.find(id)
 	if e == 0 {
 		return 0
@@ -199,7 +199,7 @@ func (p *Full) root(id policy.ID) uint64 {
 
 // supersede gives the identity of a resident, and its place in the shadows, to a new entry. No request can reach the
 // old one again, and as no expert holds it any more, it is evicted soon.
-func (p *Full) supersede(old uint32) uint32 {
+func (p *full) supersede(old uint32) uint32 {
 	key := p.key(old)
 	p.unlist(old)
 	p.slots.Unname(old)

@@ -64,7 +64,7 @@ func panelArgs(t *testing.T, o policy.Options, params string) spec.Args {
 }
 
 // sets is the state string of a panel: which experts hold which entries, with a * on those not resident.
-func (p *Full) sets() string {
+func (p *full) sets() string {
 	var all []string
 	for key := uint64(1); key < 100; key++ {
 		e, ok := p.slots.Find(key)
@@ -213,7 +213,7 @@ func TestRACPlusInALoop(t *testing.T) {
 }
 
 // checkPanel compares the sums of a panel with its entries, and finds the least by a scan.
-func checkPanel(t *testing.T, p *Full) {
+func checkPanel(t *testing.T, p *full) {
 	t.Helper()
 	entries, sizes := make([]int, len(p.experts)), make([]int64, len(p.experts))
 	order := p.lazy.order()
@@ -251,7 +251,7 @@ func checkPanel(t *testing.T, p *Full) {
 }
 
 // orphans counts residents that have lost their identity to a newer one.
-func orphans(p *Full) (n int) {
+func orphans(p *full) (n int) {
 	for _, x := range p.slots.Cells {
 		if x.Val.id != 0 && x.Name == 0 {
 			n++
@@ -260,7 +260,7 @@ func orphans(p *Full) (n int) {
 	return n
 }
 
-func unused(p *Full) (n int) {
+func unused(p *full) (n int) {
 	for _, x := range p.slots.Cells[1:] {
 		if x.Val.id == 0 && x.Name == 0 {
 			n++

@@ -17,9 +17,9 @@ func TestRACPlusUnderTwoLimits(t *testing.T) {
 		p := Spec.New(e)
 		shadows, k := &shadows{}, int64(1)
 		switch p := p.(type) {
-		case *Full:
+		case *full:
 			shadows = &p.shadows
-		case *Sampled:
+		case *sampled:
 			shadows, k = &p.mini, int64(p.k)
 		}
 		limit := policy.Limit{Entries: 200, Bytes: 40 * 100}
@@ -46,12 +46,12 @@ func TestRACPlusUnderTwoLimits(t *testing.T) {
 
 // TestRACPlusLargeRestoresItsLeader: after a restart the expert that led does so from the first request on, and has the residents.
 func TestRACPlusLargeRestoresItsLeader(t *testing.T) {
-	made := func() *Sampled {
+	made := func() *sampled {
 		a, err := Spec.Args(policy.Options{Capacity: 200}, "sample=50")
 		if err != nil {
 			t.Fatal(err)
 		}
-		return Spec.New(a).(*Sampled)
+		return Spec.New(a).(*sampled)
 	}
 	p, best := made(), 0
 	for i, x := range p.mini.experts {

@@ -5,17 +5,17 @@ import (
 	"reprise/policy/spec"
 )
 
-// Sampled is rac+ for a cache that is too large for shadows of its size. It is a Full of one expert, the leader, and chooses the leader by
+// sampled is rac+ for a cache that is too large for shadows of its size. It is a full of one expert, the leader, and chooses the leader by
 // small shadows: they hold 1/k of the capacity and see the requests of 1/k of the topics, drawn by a hash; an item without a topic is drawn
 // by its identity.
 //
-// The leader changes by the rule of Full, applied to the small shadows. A new one starts from what its small twin has learned, and without
+// The leader changes by the rule of full, applied to the small shadows. A new one starts from what its small twin has learned, and without
 // entries: like any leader it comes to hold what is requested, and until then the residents that it does not hold go, the least recently used first.
 //
-// Cost per request: the leader's, and 1/k of that of Full; a change of the leader looks at all entries once, 5 ms for a million. Memory
+// Cost per request: the leader's, and 1/k of that of full; a change of the leader looks at all entries once, 5 ms for a million. Memory
 // per resident: some 100 bytes and the leader's. Source: miniature simulations (Waldspurger et al., USENIX ATC 2017).
-type Sampled struct {
-	Full
+type sampled struct {
+	full
 	members [2]member
 	options policy.Options
 	leads   int // the number of the leader
@@ -25,13 +25,13 @@ type Sampled struct {
 }
 
 var (
-	_ policy.Evictor  = (*Sampled)(nil)
-	_ policy.Arriver  = (*Sampled)(nil)
-	_ policy.Linker   = (*Sampled)(nil)
-	_ policy.Replacer = (*Sampled)(nil)
+	_ policy.Evictor  = (*sampled)(nil)
+	_ policy.Arriver  = (*sampled)(nil)
+	_ policy.Linker   = (*sampled)(nil)
+	_ policy.Replacer = (*sampled)(nil)
 )
 
-func newSampled(a spec.Args, members [2]member) *Sampled {
+func newSampled(a spec.Args, members [2]member) *sampled {
 	k := (a.Capacity + a.Whole("sample") - 1) / a.Whole("sample")
 	small := a
 	small.Capacity = max(1, a.Capacity/k)
@@ -41,47 +41,47 @@ func newSampled(a spec.Args, members [2]member) *Sampled {
 			m.params = m.large
 		}
 	}
-	return &Sampled{Full: Full{shadows: newShadows(a, members[:1])}, members: members, options: expertOptions(a), k: uint64(k), mini: mini}
+	return &sampled{full: full{shadows: newShadows(a, members[:1])}, members: members, options: expertOptions(a), k: uint64(k), mini: mini}
 }
 
 // Arrive passes a miss to the leader, and to the small shadows if they sample its topic.
-func (p *Sampled) Arrive(topic policy.TopicID, at policy.Tick) {
-	p.Full.Arrive(topic, at)
+func (p *sampled) Arrive(topic policy.TopicID, at policy.Tick) {
+	p.full.Arrive(topic, at)
 	if p.sampled(topic, 0) {
 		p.mini.arrive(topic, policy.Tick{Seq: p.played + 1, At: at.At})
 	}
 }
 
 // Insert makes it resident.
-func (p *Sampled) Insert(it policy.Item, at policy.Tick) {
+func (p *sampled) Insert(it policy.Item, at policy.Tick) {
 	if p.find(it.ID) != 0 {
 		return
 	}
 	p.mini.observe(p.resident / int64(p.k))
-	p.Full.Insert(it, at)
+	p.full.Insert(it, at)
 	p.simulate(it.ID, at, accessInsert)
 }
 
 // Hit counts a use of id.
-func (p *Sampled) Hit(id policy.ID, at policy.Tick) {
-	p.Full.Hit(id, at)
+func (p *sampled) Hit(id policy.ID, at policy.Tick) {
+	p.full.Hit(id, at)
 	p.simulate(id, at, accessArrive)
 }
 
 // Replace counts a use of it.ID, and takes over size and cost.
-func (p *Sampled) Replace(it policy.Item, at policy.Tick) {
-	p.Full.Replace(it, at)
+func (p *sampled) Replace(it policy.Item, at policy.Tick) {
+	p.full.Replace(it, at)
 	p.simulate(it.ID, at, accessReplace)
 }
 
 // Remove drops id. What is evicted stays in the small shadows.
-func (p *Sampled) Remove(id policy.ID, why policy.Reason) {
+func (p *sampled) Remove(id policy.ID, why policy.Reason) {
 	e := p.find(id)
 	if e == 0 {
 		return
 	}
 	key := p.key(e)
-	p.Full.Remove(id, why)
+	p.full.Remove(id, why)
 	if why == policy.Evicted {
 		p.mini.lost(p.ids.Len() / int(p.k))
 	} else if m, ok := p.mini.slots.Find(key); ok {
@@ -91,8 +91,8 @@ func (p *Sampled) Remove(id policy.ID, why policy.Reason) {
 }
 
 // Link puts child into the conversation of parent.
-func (p *Sampled) Link(child, parent policy.ID) bool {
-	if !p.Full.Link(child, parent) {
+func (p *sampled) Link(child, parent policy.ID) bool {
+	if !p.full.Link(child, parent) {
 		return false
 	}
 	if m, ok := p.mini.slots.Find(p.key(p.find(child))); ok {
@@ -102,7 +102,7 @@ func (p *Sampled) Link(child, parent policy.ID) bool {
 }
 
 // simulate plays a request for a resident through the small shadows, if it is in the sample.
-func (p *Sampled) simulate(id policy.ID, at policy.Tick, as access) {
+func (p *sampled) simulate(id policy.ID, at policy.Tick, as access) {
 	e := p.find(id)
 	if e == 0 {
 		return
@@ -134,7 +134,7 @@ func (p *Sampled) simulate(id policy.ID, at policy.Tick, as access) {
 }
 
 // sampled reports whether the small shadows see a topic, or an identity without one.
-func (p *Sampled) sampled(topic policy.TopicID, key uint64) bool {
+func (p *sampled) sampled(topic policy.TopicID, key uint64) bool {
 	h := uint64(topic)
 	if topic == 0 {
 		h = ^key
@@ -145,7 +145,7 @@ func (p *Sampled) sampled(topic policy.TopicID, key uint64) bool {
 }
 
 // follow makes the expert of that number the leader. It holds nothing yet.
-func (p *Sampled) follow(leader int) {
+func (p *sampled) follow(leader int) {
 	p.leads = leader
 	next := newExpert(p.members[leader], p.options, uint64(leader))
 	inherit(next.evictor, p.mini.experts[leader].evictor)
@@ -153,7 +153,7 @@ func (p *Sampled) follow(leader int) {
 }
 
 // replaceOnly gives the place of the only expert to another one, without entries.
-func (p *Full) replaceOnly(x expert) {
+func (p *full) replaceOnly(x expert) {
 	p.experts[0] = x
 	p.slots.Join(&p.lists[nobody], &p.lists[1<<0])
 	p.victim = 0
@@ -166,7 +166,7 @@ func (p *Full) replaceOnly(x expert) {
 }
 
 // fill inserts the residents into the only expert, the least recently used first.
-func (p *Sampled) fill() {
+func (p *sampled) fill() {
 	for e := p.lists[nobody].Tail; e != 0; {
 		next := p.slots.Cells[e].Prev
 		if key := p.key(e); key != 0 {

@@ -32,7 +32,7 @@ func TestRACPlusLargeChangesTheLeader(t *testing.T) {
 			l.Insert(policy.Item{ID: id, Topic: policy.TopicID(1 + id%97)}, at, nil)
 		}
 		if i%50 == 0 || p.leads != before {
-			checkPanel(t, &p.Full)
+			checkPanel(t, &p.full)
 		}
 		if p.leads == before {
 			continue

@@ -7,8 +7,8 @@ import (
 
 var (
 	_ policy.Persistent = (*haz.Policy)(nil)
-	_ policy.Persistent = (*Full)(nil)
-	_ policy.Persistent = (*Sampled)(nil)
+	_ policy.Persistent = (*full)(nil)
+	_ policy.Persistent = (*sampled)(nil)
 )
 
 // keeper is the expert where its state outlives a restart.
@@ -19,7 +19,7 @@ func (x *expert) keeper() (policy.Persistent, bool) {
 
 // ExportEntry is the highest state that an expert with id has of it. Its parent is the first turn of its conversation, if that
 // is resident.
-func (p *Full) ExportEntry(id policy.ID) (policy.EntryState, bool) {
+func (p *full) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 	e := p.find(id)
 	if e == 0 {
 		return policy.EntryState{}, false
@@ -39,7 +39,7 @@ func (p *Full) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 }
 
 // ImportEntry sets it in every expert that holds the entry.
-func (p *Full) ImportEntry(s policy.EntryState) {
+func (p *full) ImportEntry(s policy.EntryState) {
 	e := p.find(s.ID)
 	if e == 0 {
 		return
@@ -55,10 +55,10 @@ func (p *Full) ImportEntry(s policy.EntryState) {
 }
 
 // ExportTopic is the state of the first expert that has the topic.
-func (p *Full) ExportTopic(id policy.TopicID) (policy.TopicState, bool) { return p.exportTopic(id) }
+func (p *full) ExportTopic(id policy.TopicID) (policy.TopicState, bool) { return p.exportTopic(id) }
 
 // ImportTopic sets it in every expert.
-func (p *Full) ImportTopic(s policy.TopicState) {
+func (p *full) ImportTopic(s policy.TopicState) {
 	p.importTopic(s)
 	p.victim = 0
 }
@@ -83,8 +83,8 @@ func (p *shadows) importTopic(s policy.TopicState) {
 }
 
 // ImportEntry sets it in the leader and in the small shadows.
-func (p *Sampled) ImportEntry(s policy.EntryState) {
-	p.Full.ImportEntry(s)
+func (p *sampled) ImportEntry(s policy.EntryState) {
+	p.full.ImportEntry(s)
 	e := p.find(s.ID)
 	m, ok := p.mini.slots.Find(p.key(e))
 	if !ok {
@@ -101,16 +101,16 @@ func (p *Sampled) ImportEntry(s policy.EntryState) {
 }
 
 // ExportTopic is the leader's state of a topic, or that of the small shadows while the leader has no topics.
-func (p *Sampled) ExportTopic(id policy.TopicID) (policy.TopicState, bool) {
-	if s, ok := p.Full.ExportTopic(id); ok {
+func (p *sampled) ExportTopic(id policy.TopicID) (policy.TopicState, bool) {
+	if s, ok := p.full.ExportTopic(id); ok {
 		return s, true
 	}
 	return p.mini.exportTopic(id)
 }
 
 // ImportTopic sets it in the leader and, for a topic in the sample, in the small shadows.
-func (p *Sampled) ImportTopic(s policy.TopicState) {
-	p.Full.ImportTopic(s)
+func (p *sampled) ImportTopic(s policy.TopicState) {
+	p.full.ImportTopic(s)
 	if s.Last = p.played; p.sampled(s.ID, 0) {
 		p.mini.importTopic(s)
 	}

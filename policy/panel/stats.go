@@ -7,32 +7,32 @@ import (
 )
 
 var (
-	_ policy.Panel = (*Full)(nil)
-	_ policy.Panel = (*Sampled)(nil)
+	_ policy.Panel = (*full)(nil)
+	_ policy.Panel = (*sampled)(nil)
 )
 
 // Stats is how the experts do.
-func (p *Full) Stats() policy.PanelStats { return p.stats(p.memory() + p.ids.Bytes()) }
+func (p *full) Stats() policy.PanelStats { return p.stats(p.memory() + p.ids.Bytes()) }
 
 // Snapshot is what was learned.
-func (p *Full) Snapshot() []byte { return p.snapshot() }
+func (p *full) Snapshot() []byte { return p.snapshot() }
 
 // Restore brings back a snapshot.
-func (p *Full) Restore(snapshot []byte) error {
+func (p *full) Restore(snapshot []byte) error {
 	p.victim = 0
 	return p.restore(snapshot)
 }
 
 // Stats is how the experts do in the small shadows.
-func (p *Sampled) Stats() policy.PanelStats {
-	return p.mini.stats(p.Full.memory() + p.ids.Bytes() + p.mini.memory())
+func (p *sampled) Stats() policy.PanelStats {
+	return p.mini.stats(p.full.memory() + p.ids.Bytes() + p.mini.memory())
 }
 
 // Snapshot is what the small experts have learned.
-func (p *Sampled) Snapshot() []byte { return p.mini.snapshot() }
+func (p *sampled) Snapshot() []byte { return p.mini.snapshot() }
 
 // Restore brings back a snapshot. The expert that led takes over with all residents: no request waits for it yet.
-func (p *Sampled) Restore(snapshot []byte) error {
+func (p *sampled) Restore(snapshot []byte) error {
 	if err := p.mini.restore(snapshot); err != nil {
 		return err
 	}

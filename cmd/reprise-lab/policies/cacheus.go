@@ -40,7 +40,8 @@ type Cacheus struct {
 
 	slots  container.Slots[policy.ID, cacheusEntry]
 	lru    srLRU
-	lfu    container.KeyHeap // counts
+	lfu    container.KeyHeap // counts; ties go to what was used most recently
+	counts uint32            // calls of count
 	staged uint32            // the newest entry: in neither until the next Insert or Hit
 	past   [2]container.History[struct{}]
 
@@ -57,7 +58,6 @@ func newCacheus(capacity int, seed uint64) *Cacheus {
 	c := &Cacheus{
 		weights: [2]float64{0.5, 0.5},
 		rand:    rand.New(rand.NewPCG(seed, 0xcac4e)),
-		lfu:     container.KeyHeap{Newest: true},
 	}
 	c.lru = newSRLRU(&c.slots, capacity)
 	c.rate = newLearningRate(capacity, c.rand)
@@ -85,7 +85,7 @@ func (c *Cacheus) Hit(id policy.ID, _ policy.Tick) {
 	c.begin()
 	c.rate.hit()
 	c.lru.use(slot)
-	c.lfu.Set(slot, c.lfu.Key(slot)+1)
+	c.count(slot, c.lfu.Key(slot)+1)
 }
 
 // Victim draws which expert to follow, unless both name the same entry.
@@ -128,7 +128,7 @@ func (c *Cacheus) Remove(id policy.ID, why policy.Reason) {
 func (c *Cacheus) begin() {
 	c.stands = false
 	if c.staged != 0 {
-		c.lfu.Set(c.staged, c.lru.insert(c.staged))
+		c.count(c.staged, c.lru.insert(c.staged))
 		c.staged = 0
 	}
 	c.rate.end()
@@ -157,4 +157,10 @@ func (c *Cacheus) learn(key uint64) {
 		w := min(max(c.weights[byAge], 0.01), 0.99)
 		c.weights = [2]float64{w, 1 - w}
 	}
+}
+
+// count gives an entry its count, and the place before its equals.
+func (c *Cacheus) count(slot uint32, n float64) {
+	c.counts++
+	c.lfu.SetMinor(slot, n, -c.counts)
 }
