@@ -75,16 +75,10 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, behind http.Handler, adjus
 	}
 	r.store, r.topics = o.Store, o.Topics
 	r.api = httptest.NewServer(r.Server.Handler())
-	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Reviews: LearningOf(r.Server), Undos: admin.NewUndos(func(ctx context.Context, id policy.ID) (c admin.Copied, ok bool, err error) {
+	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Learner: LearningOf(r.Server), Alignment: AlignmentOf(r.Server), Reports: r, Undos: admin.NewUndos(func(ctx context.Context, id policy.ID) (c admin.Copied, ok bool, err error) {
 		c.PutBack, c.Drop, ok, err = CopyOf(ctx, r.Server, id)
 		return c, ok, err
-	}), Entries: o.Store, Topics: o.Topics, Ranks: o.Store.Ranks(), Settle: func() { CacheOf(r.Server).Stats() }, Token: o.AdminToken, Policy: "rac+", Misses: func() any { return MissesOf(r.Server).Report(misses.Settings{}) },
-		Stats: func() any { return r.Stats() }, Shadow: func() (all []any) {
-			for _, hit := range LearningOf(r.Server).Shadowed() {
-				all = append(all, hit)
-			}
-			return all
-		}})
+	}), Entries: o.Store, Topics: o.Topics, Ranks: o.Store.Ranks(), Settle: func() { CacheOf(r.Server).Stats() }, Token: o.AdminToken, Policy: "rac+"})
 	r.admin = httptest.NewServer(r.adminAPI)
 	t.Cleanup(func() {
 		r.api.Close()
@@ -96,6 +90,17 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, behind http.Handler, adjus
 		}
 	})
 	return r
+}
+
+// Report implements admin.Reports.
+func (r *rig) Report(_ context.Context, name string) any {
+	switch name {
+	case "stats":
+		return r.Stats()
+	case "misses":
+		return MissesOf(r.Server).Report(misses.Settings{})
+	}
+	return nil
 }
 
 // reply is what a client got.

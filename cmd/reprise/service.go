@@ -134,26 +134,38 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	(*h.current.Load()).ServeHTTP(w, r)
 }
 
+// reports are those of a service with its settings. It implements admin.Reports.
+type reports struct {
+	s   *service
+	cfg *config.Config
+}
+
+// Report implements admin.Reports.
+func (r reports) Report(ctx context.Context, name string) any {
+	switch name {
+	case "stats":
+		return r.s.proxy.Stats()
+	case "config":
+		return r.cfg.Effective()
+	case "misses":
+		return proxy.MissesOf(r.s.proxy).Report(r.s.repairs(r.cfg))
+	case "whatif":
+		return r.s.study.Report(ctx, r.s.judging(r.cfg))
+	}
+	return nil
+}
+
 // newAdmin returns the admin API of the service.
 func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Upstreams: upstreams{s.proxy}, Ranks: s.store.Ranks(),
 		Settle:   func() { proxy.CacheOf(s.proxy).Stats() },
 		Prefixes: func(life time.Duration, n int) any { return proxy.PrefixesOf(s.proxy, life, n) }, Policy: cfg.Policy, Windows: s.windows, Token: cfg.AdminToken,
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,
-		Stats: func() any { return s.proxy.Stats() }, Config: func() any { return cfg.Effective() },
-		Rule:   func(a admin.Asked) (any, bool) { return s.ruleOf(cfg, a) },
-		Client: cfg.ClientTimeout}
-	o.Shadow = func() (all []any) {
-		for _, hit := range proxy.LearningOf(s.proxy).Shadowed() {
-			all = append(all, hit)
-		}
-		return all
-	}
+		Reports: reports{s, cfg},
+		Rule:    func(a admin.Asked) (any, bool) { return s.ruleOf(cfg, a) },
+		Client:  cfg.ClientTimeout}
 	o.Watch, o.Overview = proxy.WatchOf(s.proxy), func(to *admin.Overview) { s.overview(cfg, to) }
-	o.Reviews, o.Undos = proxy.LearningOf(s.proxy), s.undos
-	o.Alignment = func() any { return proxy.AlignmentOf(s.proxy).Report() }
-	o.Misses = func() any { return proxy.MissesOf(s.proxy).Report(s.repairs(cfg)) }
-	o.WhatIf = func(ctx context.Context) any { return s.study.Report(ctx, s.judging(cfg)) }
+	o.Learner, o.Alignment, o.Undos = proxy.LearningOf(s.proxy), proxy.AlignmentOf(s.proxy), s.undos
 	if s.recorder != nil {
 		o.Lost = s.recorder.lost.Load
 	}

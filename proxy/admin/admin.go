@@ -24,6 +24,8 @@ import (
 	"reprise/proxy/gate"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/clientio"
+	"reprise/proxy/observe/align"
+	"reprise/proxy/observe/learn"
 	"reprise/proxy/observe/watch"
 	"reprise/store"
 	"reprise/topics"
@@ -54,6 +56,28 @@ type Topics interface {
 	List(after topics.TopicID, limit int) []topics.TopicInfo
 }
 
+// Reports are what is shown as it is.
+type Reports interface {
+	// Report is what GET /admin/NAME shows, for the names stats, config (secrets masked), misses and whatif; nil: nothing. It waits for a newer
+	// one until ctx is done, where that takes time.
+	Report(ctx context.Context, name string) any
+}
+
+// none reports nothing.
+type none struct{}
+
+func (none) Report(context.Context, string) any { return nil }
+
+// report returns the handler that shows a report.
+func (a *admin) report(name string) func(*http.Request) (any, error) {
+	return func(r *http.Request) (any, error) {
+		if shown := a.Reports.Report(r.Context(), name); shown != nil {
+			return shown, nil
+		}
+		return struct{}{}, nil
+	}
+}
+
 // Release is what the program was built from; "" is not known.
 type Release struct{ Version, Commit, Go string }
 
@@ -68,26 +92,15 @@ type Options struct {
 
 	// Prefixes is what GET /admin/prefixes shows: the prefixes that are worth most to the caches of the upstreams, if they are kept for life, at
 	// most n; required.
-	Prefixes func(life time.Duration, n int) any
-	// Alignment is what GET /admin/alignment shows: where the prompts of an application part although what follows is the same; nil: nothing.
-	Alignment func() any
-
-	// Misses is what GET /admin/misses shows: why the requests of the last hour missed; nil: nothing.
-	Misses func() any
+	Prefixes  func(life time.Duration, n int) any
+	Reports   Reports        // nil: nothing is shown
+	Alignment *align.Watch   // what GET /admin/alignment shows; nil: nothing
+	Learner   *learn.Learner // has what GET /admin/reviews and /admin/shadow show; nil: nothing
+	Undos     *Undos         // by which the purge of one entry can be taken back; nil: none can
 
 	// Watch has the history and the stream of requests; nil: there are none. Overview adds to what GET /admin/overview shows; nil: nothing.
 	Watch    *watch.Watch
 	Overview func(*Overview)
-
-	// WhatIf is what GET /admin/whatif shows: what other capacities and policies would have made of the last requests. It waits for a new result
-	// until ctx is done; nil: nothing.
-	WhatIf func(ctx context.Context) any
-
-	// Shadow is what GET /admin/shadow lists: the hits that the shadow mode has kept back, the newest first; nil: nothing.
-	Shadow func() []any
-
-	Reviews Reviews // what GET /admin/reviews shows; nil: nothing
-	Undos   *Undos  // by which the purge of one entry can be taken back; nil: none can
 
 	Release  Release
 	Policy   string        // name of the store's policy
@@ -95,8 +108,6 @@ type Options struct {
 	Token    string        // needed under /admin; default: none, and /admin answers to localhost, IP addresses and Trusted only
 	Loopback bool          // only this machine can reach the listener: /metrics answers to the same names only
 	Trusted  []string      // hosts, each HOST or HOST:PORT
-	Stats    func() any    // what GET /admin/stats shows; required
-	Config   func() any    // what GET /admin/config shows, secrets masked; default: an empty object
 	Rule     Rule          // what it shows of a request; nil: there are no rules
 	Reloads  func() Reload // nil: nothing is read again
 	Shared   func() Shared // nil: the store belongs to this process alone
@@ -113,6 +124,9 @@ func New(o Options) http.Handler {
 	a := &admin{Options: o}
 	if a.Upstreams == nil {
 		a.Upstreams = noUpstreams{}
+	}
+	if a.Reports == nil {
+		a.Reports = none{}
 	}
 	if a.Ranks == nil {
 		a.Ranks = silent{}
@@ -131,7 +145,7 @@ func New(o Options) http.Handler {
 	r.Route("/admin", func(r chi.Router) {
 		r.Use(a.guard, known)
 		for _, one := range a.routes() {
-			if o.Reviews == nil && strings.HasPrefix(one.Path, "/admin/reviews") {
+			if o.Learner == nil && strings.HasPrefix(one.Path, "/admin/reviews") {
 				continue
 			}
 			r.MethodFunc(one.Method, strings.TrimPrefix(one.Path, "/admin"), one.serve)

@@ -52,6 +52,11 @@ type rig struct {
 	topics *topics.Topics
 }
 
+// reports are those of some names.
+type reports map[string]any
+
+func (r reports) Report(_ context.Context, name string) any { return r[name] }
+
 func newRig(t *testing.T, spec string, adjust ...func(*Options)) *rig {
 	t.Helper()
 	return newSizedRig(t, spec, 20, adjust...)
@@ -75,7 +80,7 @@ func newSizedRig(t testing.TB, spec string, capacity int, adjust ...func(*Option
 	}
 	t.Cleanup(of.Close)
 	r := &rig{proxy: &fakeProxy{store: s}, store: s, topics: of}
-	o := Options{Proxy: r.proxy, Entries: s, Topics: of, Ranks: s.Ranks(), Policy: spec, Stats: func() any { return map[string]int{"requests": 7} }}
+	o := Options{Proxy: r.proxy, Entries: s, Topics: of, Ranks: s.Ranks(), Policy: spec, Reports: reports{"stats": map[string]int{"requests": 7}}}
 	for _, f := range adjust {
 		f(&o)
 	}
@@ -304,7 +309,7 @@ func TestStatsAndConfig(t *testing.T) {
 	if got := r.get("/admin/config").Body.String(); got != "{}\n" {
 		t.Errorf("config: %s", got)
 	}
-	r = newRig(t, "lru", func(o *Options) { o.Config = func() any { return map[string]string{"mode": "exact"} } })
+	r = newRig(t, "lru", func(o *Options) { o.Reports = reports{"config": map[string]string{"mode": "exact"}} })
 	if got := r.get("/admin/config").Body.String(); gjson.Get(got, "mode").String() != "exact" {
 		t.Errorf("config: %s", got)
 	}

@@ -31,13 +31,10 @@ type Reload struct {
 // config shows all settings, or with the parameter request what is in force for one request.
 func (a *admin) config(r *http.Request) (any, error) {
 	text := r.URL.Query().Get("request")
-	switch {
-	case text != "" && a.Rule != nil:
+	if text != "" && a.Rule != nil {
 		return a.ruleOf(text)
-	case a.Config == nil:
-		return struct{}{}, nil
 	}
-	return a.Config(), nil
+	return a.report("config")(r)
 }
 
 func (a *admin) ruleOf(text string) (any, error) {

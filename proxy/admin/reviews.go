@@ -1,7 +1,6 @@
 package admin
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"net/http"
@@ -10,21 +9,11 @@ import (
 	"github.com/go-chi/chi/v5"
 
 	"reprise/proxy/internal/apierror"
+	"reprise/proxy/observe/learn"
 )
 
-// Reviews are the pairs of a request and a stored answer that an operator may look at. Errors are shown as they are.
-type Reviews interface {
-	// List lists at most limit pairs of a kind, "" of all, with ids below before, the highest first.
-	List(kind string, limit int, before uint64) (list any, err error)
-	// Show shows a pair with both answers.
-	Show(ctx context.Context, id uint64) (pair any, err error)
-	// Say gives a verdict on a pair, and Unsay takes it back while that is possible.
-	Say(id uint64, right bool) (pair any, err error)
-	Unsay(id uint64) (pair any, err error)
-}
-
 // reviewer shows reviews.
-type reviewer struct{ Reviews }
+type reviewer struct{ learner *learn.Learner }
 
 // mostReviews is how many pairs an answer has at most: both prompts of each are aligned.
 const mostReviews = 100
@@ -42,7 +31,7 @@ func (v reviewer) list(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.List(r.URL.Query().Get("kind"), limit, uint64(before))
+	return v.learner.List(r.URL.Query().Get("kind"), limit, uint64(before))
 }
 
 func (v reviewer) show(r *http.Request) (any, error) {
@@ -50,7 +39,7 @@ func (v reviewer) show(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return v.Show(r.Context(), id)
+	return v.learner.Show(id)
 }
 
 // say gives a verdict, or takes it back.
@@ -67,9 +56,9 @@ func (v reviewer) say(r *http.Request) (any, error) {
 	}
 	switch req.Verdict {
 	case "right", "wrong":
-		return v.Say(id, req.Verdict == "right")
+		return v.learner.Say(id, req.Verdict == "right")
 	case "undo":
-		return v.Unsay(id)
+		return v.learner.Unsay(id)
 	}
 	return nil, apierror.BadRequest("invalid_verdict", "verdict is "+apierror.Quote(req.Verdict)+`; allowed is "right", "wrong" or "undo".`)
 }

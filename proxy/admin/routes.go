@@ -18,10 +18,10 @@ func (a *admin) routes() []Route {
 	post := func(path, does string, serve http.HandlerFunc) Route {
 		return Route{http.MethodPost, path, does, serve}
 	}
-	v := reviewer{a.Reviews}
+	v := reviewer{a.Learner}
 	return []Route{
 		get("/admin/config", "the settings in force with their sources; `?request=` has the rule for a request", inJSON(a.config)),
-		get("/admin/stats", "counters and gauges, as one object", inJSON(func(*http.Request) (any, error) { return a.Stats(), nil })),
+		get("/admin/stats", "counters and gauges, as one object", inJSON(a.report("stats"))),
 		get("/admin/overview", "what is in force and what is degraded, in words", inJSON(a.overview)),
 		get("/admin/history", "rates and ratios of the last hours", observer{a.Watch}.history),
 		get("/admin/events", "requests and events as they happen (server-sent events)", observer{a.Watch}.events),
@@ -37,7 +37,7 @@ func (a *admin) routes() []Route {
 		get("/admin/reviews/{id}", "one pair with both answers", inJSON(v.show)),
 		post("/admin/reviews/{id}", "a verdict on a pair", inJSON(v.say)),
 		get("/admin/alignment", "where prefixes of prompts part, and which lines differ", inJSON(a.alignment)),
-		get("/admin/misses", "why requests missed, and what a repair would bring", inJSON(a.misses)),
+		get("/admin/misses", "why requests missed, and what a repair would bring", inJSON(a.report("misses"))),
 		get("/admin/whatif", "what other capacities, policies and thresholds would have made of the last requests", inJSON(a.whatIf)),
 		get("/admin/upstreams", "upstreams with health, load and hints", inJSON(a.listUpstreams)),
 		get("/admin/prefixes", "the prefixes that are worth most to the caches of the upstreams", inJSON(a.listPrefixes)),

@@ -5,13 +5,14 @@ import (
 	"net/http"
 
 	"reprise/proxy/internal/apierror"
+	"reprise/proxy/observe/learn"
 )
 
 // shadow lists hits that the shadow mode has kept back, the newest first: as an object or, with ?format=jsonl, one a line.
 func (a *admin) shadow(w http.ResponseWriter, r *http.Request) {
-	list := []any{}
-	if a.Shadow != nil {
-		list = append(list, a.Shadow()...)
+	list := []learn.Shadowed{}
+	if a.Learner != nil {
+		list = append(list, a.Learner.Shadowed()...)
 	}
 	switch format := r.URL.Query().Get("format"); format {
 	case "", "json":

@@ -145,13 +145,5 @@ func (a *admin) alignment(*http.Request) (any, error) {
 	if a.Alignment == nil {
 		return struct{}{}, nil
 	}
-	return a.Alignment(), nil
-}
-
-// misses shows why requests missed.
-func (a *admin) misses(*http.Request) (any, error) {
-	if a.Misses == nil {
-		return struct{}{}, nil
-	}
-	return a.Misses(), nil
+	return a.Alignment.Report(), nil
 }

@@ -23,7 +23,7 @@ func BenchmarkPage(b *testing.B) {
 			before := heap()
 			w := watch.New(watch.Options{Names: [watch.Results]string{"exact", "semantic", "shared", "stale", "miss", "bypass", "error", "client-gone"},
 				Read: func() watch.Counters { return watch.Counters{} }})
-			site := httptest.NewServer(New(Options{Proxy: &fakeProxy{}, Watch: w, Stats: func() any { return nil }}))
+			site := httptest.NewServer(New(Options{Proxy: &fakeProxy{}, Watch: w}))
 			defer site.Close()
 			defer w.Close()          // first: the server waits for its streams
 			load := func() float64 { // the CPU time of a second

@@ -21,10 +21,7 @@ func (a *admin) whatIf(r *http.Request) (any, error) {
 			return nil, apierror.BadRequest("invalid_parameter", "wait is "+apierror.Quote(given)+"; allowed is a duration up to 1m.")
 		}
 	}
-	if a.WhatIf == nil {
-		return struct{}{}, nil
-	}
 	ctx, cancel := context.WithTimeout(r.Context(), wait)
 	defer cancel()
-	return a.WhatIf(ctx), nil
+	return a.report("whatif")(r.WithContext(ctx))
 }

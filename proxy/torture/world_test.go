@@ -112,7 +112,7 @@ func newWorld(t testing.TB, seed uint64, s setup) *world {
 	w.store = o.Store
 	api := httptest.NewServer(p.Handler())
 	adm := httptest.NewServer(admin.New(admin.Options{Proxy: p, Entries: o.Store, Topics: o.Topics, Policy: "rac+", Token: o.AdminToken,
-		Stats: func() any { return p.Stats() }}))
+		Reports: stats{p}}))
 	w.api, w.admin = api.URL, adm.URL
 	w.end = sync.OnceFunc(func() {
 		api.Close()
@@ -234,3 +234,8 @@ func eventually(t testing.TB, what string, ok func() bool) bool {
 func (w *world) freshPrompt() string {
 	return fmt.Sprintf("What is the capital of canary island %d?", 1000*w.seed+uint64(w.fresh.Add(1)))
 }
+
+// stats are the counters of a proxy, for GET /admin/stats.
+type stats struct{ p *proxy.Server }
+
+func (s stats) Report(context.Context, string) any { return s.p.Stats() }

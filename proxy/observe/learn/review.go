@@ -1,7 +1,6 @@
 package learn
 
 import (
-	"context"
 	"errors"
 	"net/http"
 	"slices"
@@ -102,7 +101,7 @@ type Answers struct {
 }
 
 // Show shows a pair. It reads up to two answers.
-func (l *Learner) Show(_ context.Context, id uint64) (any, error) {
+func (l *Learner) Show(id uint64) (any, error) {
 	r, ok := l.Review(id)
 	if !ok {
 		return nil, refusalOf(ErrUnknownReview, id)
