@@ -1,6 +1,7 @@
 package enginesim
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"net/http"
@@ -60,7 +61,7 @@ func (e *Engine) close(c *call, err error) {
 	e.mu.Unlock()
 	var refused *apiError
 	switch {
-	case err == nil || gone:
+	case err == nil || gone || err == errAnswered:
 		return
 	case errors.As(err, &refused) && !c.began:
 		err = c.whole(refused.Status, "application/json", c.errorBody(refused))
@@ -120,20 +121,31 @@ func tooLarge() error {
 	return &apiError{Status: http.StatusRequestEntityTooLarge, Message: "The body is larger than " + strconv.Itoa(maxBody) + " bytes.", Type: "invalid_request_error"}
 }
 
-// replaced answers with the status or body of the fault, if it has one. Handlers call it once the request is known to be valid.
-func (c *call) replaced() (bool, error) {
+// replaced answers with the status or body of the fault, if it has one, and returns errAnswered then. Handlers call it once the request is
+// known to be valid.
+func (c *call) replaced() (err error) {
 	f := &c.fault
-	if !f.replaces() {
-		return false, nil
+	status := cmp.Or(f.Status, http.StatusOK)
+	switch {
+	case !f.replaces():
+		return nil
+	case f.Body != "":
+		err = c.whole(status, http.DetectContentType([]byte(f.Body)), []byte(f.Body))
+	default:
+		err = c.whole(status, "application/json", c.errorBody(faultError(status)))
 	}
-	status := f.Status
-	if status == 0 {
-		status = http.StatusOK
+	return cmp.Or(err, errAnswered)
+}
+
+// run begins a job, unless the fault replaces its answer.
+func (c *call) run(e *Engine, j *job, err error) (*run, error) {
+	if err != nil {
+		return nil, err
 	}
-	if f.Body != "" {
-		return true, c.whole(status, http.DetectContentType([]byte(f.Body)), []byte(f.Body))
+	if err := c.replaced(); err != nil {
+		return nil, err
 	}
-	return true, c.whole(status, "application/json", c.errorBody(faultError(status)))
+	return e.begin(j, j.answer(&e.o, &c.fault)), nil
 }
 
 // errorBody is the JSON of an error in the shape of the endpoint's API.

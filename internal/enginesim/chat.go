@@ -47,13 +47,10 @@ func (e *Engine) chat(c *call) error {
 		return err
 	}
 	j, err := e.chatJob(&q)
+	r, err := c.run(e, j, err)
 	if err != nil {
 		return err
 	}
-	if done, err := c.replaced(); done {
-		return err
-	}
-	r := e.begin(j, j.answer(&e.o, &c.fault))
 	defer r.end()
 	c.headers(r)
 	if q.Stream {

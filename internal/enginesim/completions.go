@@ -53,15 +53,15 @@ func (e *Engine) completions(c *call) error {
 	if err := e.parse(c.body, &q); err != nil {
 		return err
 	}
-	if done, err := c.replaced(); done {
-		return err
-	}
 	j := &job{
 		question: Question{Path: "/v1/completions", Model: q.Model, Messages: []Message{{"user", q.Prompt.text}}},
 		prompt:   q.Prompt.tokens, asked: q.Prompt.text, params: q.params() + q.Suffix, salt: q.salt(),
 		choices: or(q.N, 1), limit: or(q.MaxTokens, 0), stop: q.Stop,
 	}
-	r := e.begin(j, j.answer(&e.o, &c.fault))
+	r, err := c.run(e, j, nil)
+	if err != nil {
+		return err
+	}
 	defer r.end()
 	c.headers(r)
 	b := completionBody{ID: c.name("cmpl-"), Object: "text_completion", Created: c.now.Unix(), Model: q.Model, Fingerprint: fingerprint}

@@ -97,7 +97,7 @@ func (e *Engine) embeddings(c *call) error {
 	if err := e.parse(c.body, &q); err != nil {
 		return err
 	}
-	if done, err := c.replaced(); done {
+	if err := c.replaced(); err != nil {
 		return err
 	}
 	body := q.embed()

@@ -192,7 +192,7 @@ func (e *Engine) serves(model string) error {
 }
 
 func (e *Engine) unknown(c *call) error {
-	if done, err := c.replaced(); done {
+	if err := c.replaced(); err != nil {
 		return err
 	}
 	return notFound("", "Invalid URL (%s %s)", c.req.Method, c.req.URL.Path)

@@ -11,6 +11,9 @@ var (
 	errGone = errors.New("client left")
 	errCut  = errors.New("cut the connection on demand")
 
+	// errAnswered ends a handler whose request a fault has answered.
+	errAnswered = errors.New("answered by a fault")
+
 	// errInStream makes the writer of a stream report an error under status 200 and end.
 	errInStream = errors.New("fail inside the stream on demand")
 )

@@ -57,13 +57,10 @@ func (q *messagesRequest) thinks() bool {
 // messages answers a request of Anthropic's API.
 func (e *Engine) messages(c *call) error {
 	q, j, blocks, err := e.readMessages(c)
+	r, err := c.run(e, j, err)
 	if err != nil {
 		return err
 	}
-	if done, err := c.replaced(); done {
-		return err
-	}
-	r := e.begin(j, j.answer(&e.o, &c.fault))
 	defer r.end()
 	c.paced = e.o.paced()
 	m := &anthropicMessage{call: c, q: q, run: r, choice: &r.choices[0]}
@@ -86,7 +83,7 @@ func (e *Engine) countMessages(c *call) error {
 	if err != nil {
 		return err
 	}
-	if done, err := c.replaced(); done {
+	if err := c.replaced(); err != nil {
 		return err
 	}
 	return c.json(map[string]int{"input_tokens": len(j.prompt)})

@@ -17,7 +17,7 @@ type listing[T any] struct {
 }
 
 func (e *Engine) models(c *call) error {
-	if done, err := c.replaced(); done {
+	if err := c.replaced(); err != nil {
 		return err
 	}
 	out := listing[modelBody]{Object: "list", Data: []modelBody{}}
@@ -30,7 +30,7 @@ func (e *Engine) models(c *call) error {
 }
 
 func (e *Engine) model(c *call) error {
-	if done, err := c.replaced(); done {
+	if err := c.replaced(); err != nil {
 		return err
 	}
 	name := c.req.PathValue("id")

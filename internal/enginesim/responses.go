@@ -99,13 +99,10 @@ func (e *Engine) responses(c *call) error {
 		return err
 	}
 	j, err := e.responseJob(&q, turns)
+	r, err := c.run(e, j, err)
 	if err != nil {
 		return err
 	}
-	if done, err := c.replaced(); done {
-		return err
-	}
-	r := e.begin(j, j.answer(&e.o, &c.fault))
 	defer r.end()
 	c.headers(r)
 	p := newResponse(c, &q, r)

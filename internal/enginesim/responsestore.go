@@ -83,7 +83,7 @@ func (s *answers) keep(p *response, body []byte) {
 }
 
 func (s *answers) get(c *call) error {
-	if done, err := c.replaced(); done {
+	if err := c.replaced(); err != nil {
 		return err
 	}
 	id := c.req.PathValue("id")

@@ -65,22 +65,3 @@ func BenchmarkParse(b *testing.B) {
 		})
 	}
 }
-
-// BenchmarkParseDefaults reads the members of a request that clients which send every field at its default make.
-func BenchmarkParseDefaults(b *testing.B) {
-	for name, members := range map[string]string{
-		"none":     ``,
-		"plain":    `"temperature":0.2,"max_tokens":512,"top_p":1,"seed":1,`,
-		"defaults": `"n":1,"stop":null,"logprobs":false,"response_format":{"type":"text"},`,
-	} {
-		b.Run(name, func(b *testing.B) {
-			body := []byte(`{"model":"m",` + members + `"messages":[{"role":"user","content":"hi"}]}`)
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := chat.Parse(body, identity); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
-	}
-}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/proxy/api"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/canon"
 )
@@ -31,51 +30,44 @@ func TestLinks(t *testing.T) {
 	const a, b, c, d = "call_aaaaaaaaaaaaaaaaaaaaaaaa", "call_bbbbbbbbbbbbbbbbbbbbbbbb", "call_cccccccccccccccccccccccc", "call_dddddddddddddddddddddddd"
 	base := calls(a, b, a, b)
 	long := strings.Repeat("x", 100<<10)
-	for _, x := range []struct {
-		name     string
-		one, two string
-		same     bool
-	}{
-		{"other ids", base, calls(c, d, c, d), true},
-		{"ids of another shape", base, calls("chatcmpl-tool-1", "abc123XYZ", "chatcmpl-tool-1", "abc123XYZ"), true},
-		{"ids of one byte", base, calls("x", "y", "x", "y"), true},
-		{"ids of 64 bytes", base, calls(long[:64], a, long[:64], a), true},
-		{"an id of 65 bytes counts", base, calls(long[:65], a, long[:65], a), false},
-		{"an id of 100 KB counts", calls(long, a, long, a), calls(long+"x", a, long+"x", a), false},
-		{"an id with a colon counts", calls("functions.f:0", "functions.g:1", "functions.f:0", "functions.g:1"), calls("functions.f:2", "functions.g:3", "functions.f:2", "functions.g:3"), false},
-		{"an id in Cyrillic counts", calls("а", "б", "а", "б"), calls("в", "г", "в", "г"), false},
-		{"an empty id counts", base, calls("", "", "", ""), false},
-		{"ids with escapes", base, strings.ReplaceAll(base, "call_a", `c\u0061ll_a`), true},
-		{"a name with an escape", base, strings.ReplaceAll(calls(c, d, c, d), `"tool_call_id"`, `"tool_call_\u0069d"`), true},
-		{"the ids are swapped", base, calls(b, a, b, a), true},
-		{"the ids of the results are swapped", base, calls(a, b, b, a), false},
-		{"the ids of the calls are swapped", base, calls(b, a, a, b), false},
-		{"one id for both", base, calls(a, a, a, a), false},
-		{"one id for both, another one", calls(a, a, a, a), calls(c, c, c, c), true},
-		{"both results of one call", base, calls(a, b, a, a), false},
-		{"a result of no call", base, calls(a, b, a, c), false},
-		{"a result of no call, another one", calls(a, b, a, c), calls(b, c, b, d), true},
-		{"an id that the user names", said(base, "what is "+a+"?"), said(calls(c, d, c, d), "what is "+a+"?"), false},
-		{"an id that the user names, in both", said(base, "what is "+a+"?"), said(calls(c, d, c, d), "what is "+c+"?"), false},
-		{"the other id may differ", said(base, "what is "+a+"?"), said(calls(a, d, a, d), "what is "+a+"?"), true},
-		{"a part of an id in a text", said(base, "what is call_aaaaaa?"), said(calls(c, d, c, d), "what is call_aaaaaa?"), true},
-		{"an id in emphasis", said(base, "what is _"+a+"_ -- that?"), said(calls(c, d, c, d), "what is _"+a+"_ -- that?"), false},
-		{"an id in arguments", strings.Replace(base, `"{}"`, `"{\"of\":\"`+a+`\"}"`, 1), strings.Replace(calls(c, d, c, d), `"{}"`, `"{\"of\":\"`+a+`\"}"`, 1), false},
-		{"an id behind an escape in arguments", strings.Replace(base, `"{}"`, `"{\"of\":\"see:\\n`+a+`\"}"`, 1), strings.Replace(calls(c, d, c, d), `"{}"`, `"{\"of\":\"see:\\n`+a+`\"}"`, 1), false},
-		{"an id behind the escape of a quote", strings.Replace(base, `"{}"`, `"{\"of\":\"\\u201c`+a+`\\u201d\"}"`, 1), strings.Replace(calls(c, d, c, d), `"{}"`, `"{\"of\":\"\\u201c`+a+`\\u201d\"}"`, 1), false},
-		{"an id in a URL", said(base, "/log?of%3D"+a+"%20"), said(calls(c, d, c, d), "/log?of%3D"+a+"%20"), false},
-		{"an id in an escape", said(base, `\u0063`+a[1:]), said(calls(c, d, c, d), `\u0063`+a[1:]), false},
-		{"an id as a name", strings.Replace(base, `"model"`, `"x":{"`+a+`":1},"model"`, 1), strings.Replace(calls(c, d, c, d), `"model"`, `"x":{"`+a+`":1},"model"`, 1), false},
-		{"an id as a number", strings.Replace(calls("12", b, "12", b), `"model"`, `"seed":12,"model"`, 1), strings.Replace(calls("34", b, "34", b), `"model"`, `"seed":12,"model"`, 1), false},
-		{"a number in place of an id", base, strings.ReplaceAll(base, `"`+a+`"`, "1"), false},
-		{"the members in another order", base, strings.ReplaceAll(calls(c, d, c, d), `"id":"`+c+`","type":"function"`, `"type":"function","id":"`+c+`"`), true},
+	for _, p := range []pair{
+		{"other ids", chat, base, calls(c, d, c, d), true},
+		{"ids of another shape", chat, base, calls("chatcmpl-tool-1", "abc123XYZ", "chatcmpl-tool-1", "abc123XYZ"), true},
+		{"ids of one byte", chat, base, calls("x", "y", "x", "y"), true},
+		{"ids of 64 bytes", chat, base, calls(long[:64], a, long[:64], a), true},
+		{"an id of 65 bytes counts", chat, base, calls(long[:65], a, long[:65], a), false},
+		{"an id of 100 KB counts", chat, calls(long, a, long, a), calls(long+"x", a, long+"x", a), false},
+		{"an id with a colon counts", chat, calls("functions.f:0", "functions.g:1", "functions.f:0", "functions.g:1"), calls("functions.f:2", "functions.g:3", "functions.f:2", "functions.g:3"), false},
+		{"an id in Cyrillic counts", chat, calls("а", "б", "а", "б"), calls("в", "г", "в", "г"), false},
+		{"an empty id counts", chat, base, calls("", "", "", ""), false},
+		{"ids with escapes", chat, base, strings.ReplaceAll(base, "call_a", `c\u0061ll_a`), true},
+		{"a name with an escape", chat, base, strings.ReplaceAll(calls(c, d, c, d), `"tool_call_id"`, `"tool_call_\u0069d"`), true},
+		{"the ids are swapped", chat, base, calls(b, a, b, a), true},
+		{"the ids of the results are swapped", chat, base, calls(a, b, b, a), false},
+		{"the ids of the calls are swapped", chat, base, calls(b, a, a, b), false},
+		{"one id for both", chat, base, calls(a, a, a, a), false},
+		{"one id for both, another one", chat, calls(a, a, a, a), calls(c, c, c, c), true},
+		{"both results of one call", chat, base, calls(a, b, a, a), false},
+		{"a result of no call", chat, base, calls(a, b, a, c), false},
+		{"a result of no call, another one", chat, calls(a, b, a, c), calls(b, c, b, d), true},
+		{"an id that the user names", chat, said(base, "what is "+a+"?"), said(calls(c, d, c, d), "what is "+a+"?"), false},
+		{"an id that the user names, in both", chat, said(base, "what is "+a+"?"), said(calls(c, d, c, d), "what is "+c+"?"), false},
+		{"the other id may differ", chat, said(base, "what is "+a+"?"), said(calls(a, d, a, d), "what is "+a+"?"), true},
+		{"a part of an id in a text", chat, said(base, "what is call_aaaaaa?"), said(calls(c, d, c, d), "what is call_aaaaaa?"), true},
+		{"an id in emphasis", chat, said(base, "what is _"+a+"_ -- that?"), said(calls(c, d, c, d), "what is _"+a+"_ -- that?"), false},
+		{"an id in arguments", chat, strings.Replace(base, `"{}"`, `"{\"of\":\"`+a+`\"}"`, 1), strings.Replace(calls(c, d, c, d), `"{}"`, `"{\"of\":\"`+a+`\"}"`, 1), false},
+		{"an id behind an escape in arguments", chat, strings.Replace(base, `"{}"`, `"{\"of\":\"see:\\n`+a+`\"}"`, 1), strings.Replace(calls(c, d, c, d), `"{}"`, `"{\"of\":\"see:\\n`+a+`\"}"`, 1), false},
+		{"an id behind the escape of a quote", chat, strings.Replace(base, `"{}"`, `"{\"of\":\"\\u201c`+a+`\\u201d\"}"`, 1), strings.Replace(calls(c, d, c, d), `"{}"`, `"{\"of\":\"\\u201c`+a+`\\u201d\"}"`, 1), false},
+		{"an id in a URL", chat, said(base, "/log?of%3D"+a+"%20"), said(calls(c, d, c, d), "/log?of%3D"+a+"%20"), false},
+		{"an id in an escape", chat, said(base, `\u0063`+a[1:]), said(calls(c, d, c, d), `\u0063`+a[1:]), false},
+		{"an id as a name", chat, strings.Replace(base, `"model"`, `"x":{"`+a+`":1},"model"`, 1), strings.Replace(calls(c, d, c, d), `"model"`, `"x":{"`+a+`":1},"model"`, 1), false},
+		{"an id as a number", chat, strings.Replace(calls("12", b, "12", b), `"model"`, `"seed":12,"model"`, 1), strings.Replace(calls("34", b, "34", b), `"model"`, `"seed":12,"model"`, 1), false},
+		{"a number in place of an id", chat, base, strings.ReplaceAll(base, `"`+a+`"`, "1"), false},
+		{"the members in another order", chat, base, strings.ReplaceAll(calls(c, d, c, d), `"id":"`+c+`","type":"function"`, `"type":"function","id":"`+c+`"`), true},
 	} {
-		one, two := parse(t, chat, x.one), parse(t, chat, x.two)
-		if same := one.Key == two.Key; same != x.same {
-			t.Errorf("%s: equal %v, want %v", x.name, same, x.same)
-		}
-		if x.same && one.Scope != two.Scope {
-			t.Errorf("%s: other scopes", x.name)
+		p.check(t, "key", keyOf)
+		if p.same {
+			p.check(t, "scope", scopeOf)
 		}
 	}
 }
@@ -99,12 +91,7 @@ func TestLinksOfAPIs(t *testing.T) {
 		}
 		return items(`{"role":"user","content":"hi"},{"type":"item_reference","id":"fc_1"},{"type":"item_reference","id":"fc_2"}` + output(first, "7") + output(second, "9"))
 	}
-	for _, x := range []struct {
-		name     string
-		family   *api.Family
-		one, two string
-		same     bool
-	}{
+	for _, p := range []pair{
 		{"other ids", resp, loop("fc_1", "call_1", "rs_1"), loop("fc_2", "call_2", "rs_1"), true},
 		{"another thought, which the server looks up", resp, loop("fc_1", "call_1", "rs_1"), loop("fc_1", "call_1", "rs_2"), false},
 		{"a replay of it", resp, loop("fc_1", "call_1", "rs_1"), loop("fc_rp123456789_1", "call_rp123456789_1", "rs_rp123456789_1"), true},
@@ -117,9 +104,7 @@ func TestLinksOfAPIs(t *testing.T) {
 		{"replays of the calls", resp, referred("call_1", "call_2"), referred("call_rp123456789_1", "call_rp987654321_2"), true},
 		{"blocks", anthropic, block("toolu_01A"), block("toolu_01B"), true},
 	} {
-		if same := parse(t, x.family, x.one).Key == parse(t, x.family, x.two).Key; same != x.same {
-			t.Errorf("%s: equal %v, want %v", x.name, same, x.same)
-		}
+		p.check(t, "key", keyOf)
 	}
 	const text = `,{"role":"user","content":"what is call_rp123456789_1, or call_1?"}]}`
 	for _, named := range []string{"call_rp123456789_1", "call_1"} { // by the id of the replay, or by the one that the upstream gets

@@ -1,10 +1,8 @@
 package canon_test
 
 import (
-	"bufio"
+	"bytes"
 	"encoding/binary"
-	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -36,60 +34,26 @@ func TestNodeReadsAlike(t *testing.T) {
 	t.Logf("%d bodies, %d accepted and read alike", len(bodies), accepted)
 }
 
-// eachDump sends bodies to one node process and calls f with its answers, in order.
+// eachDump sends bodies to one node process, each behind its length, and calls f with its answers, in order.
 func eachDump(t *testing.T, node string, bodies [][]byte, f func(body []byte, dump string)) {
-	cmd := exec.Command(node, "testdata/dump.js")
-	cmd.Stderr = os.Stderr
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer cmd.Wait()
-	defer cmd.Process.Kill()
-	sent := make(chan error, 1)
-	go func() { sent <- send(in, bodies) }()
-	answers := bufio.NewReader(out)
-	for i, body := range bodies {
-		dump, err := receive(answers)
-		if err != nil {
-			t.Fatalf("read answer %d of node: %v", i, err)
-		}
-		f(body, dump)
-	}
-	if err := <-sent; err != nil {
-		t.Fatal(err)
-	}
-}
-
-func send(w io.WriteCloser, bodies [][]byte) error {
-	defer w.Close()
-	buf := bufio.NewWriter(w)
+	var in []byte
 	for _, body := range bodies {
-		if err := binary.Write(buf, binary.BigEndian, uint32(len(body))); err != nil {
-			return fmt.Errorf("write to node: %w", err)
-		}
-		if _, err := buf.Write(body); err != nil {
-			return fmt.Errorf("write to node: %w", err)
-		}
+		in = append(binary.BigEndian.AppendUint32(in, uint32(len(body))), body...)
 	}
-	return buf.Flush()
-}
-
-func receive(r io.Reader) (string, error) {
-	var size uint32
-	if err := binary.Read(r, binary.BigEndian, &size); err != nil {
-		return "", err
+	cmd := exec.Command(node, "testdata/dump.js")
+	cmd.Stdin, cmd.Stderr = bytes.NewReader(in), os.Stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
 	}
-	dump := make([]byte, size)
-	_, err := io.ReadFull(r, dump)
-	return string(dump), err
+	for i, body := range bodies {
+		if len(out) < 4 || uint32(len(out)-4) < binary.BigEndian.Uint32(out) {
+			t.Fatalf("node ends before answer %d", i)
+		}
+		end := 4 + binary.BigEndian.Uint32(out)
+		f(body, string(out[4:end]))
+		out = out[end:]
+	}
 }
 
 // scraps are what mutations put in: the places where readers of JSON disagree.

@@ -22,6 +22,26 @@ func talk(messages string) string { return `{"model":"m","messages":[` + message
 
 func items(list string) string { return `{"model":"m","input":[` + list + `]}` }
 
+// pair is two bodies that are one request, or are not.
+type pair struct {
+	name   string
+	family *api.Family
+	a, b   string
+	same   bool
+}
+
+// check compares a hash of both requests.
+func (p pair) check(t *testing.T, what string, of func(*canon.Request) canon.Hash) {
+	t.Helper()
+	if same := of(parse(t, p.family, p.a)) == of(parse(t, p.family, p.b)); same != p.same {
+		t.Errorf("%s: same %s: %v, want %v\n%.300s\n%.300s", p.name, what, same, p.same, p.a, p.b)
+	}
+}
+
+func keyOf(r *canon.Request) canon.Hash { return r.Key }
+
+func scopeOf(r *canon.Request) canon.Hash { return r.Scope }
+
 // TestReasons is the table of requests that are uncacheable, or matched exactly only.
 func TestReasons(t *testing.T) {
 	const u, a = `{"role":"user","content":"hi"}`, `{"role":"assistant","content":"yes"}`
@@ -99,12 +119,7 @@ func TestReasons(t *testing.T) {
 // TestSpellings is the table of bodies that are one request, or are not.
 func TestSpellings(t *testing.T) {
 	const u = `{"role":"user","content":"hi"}`
-	for _, c := range []struct {
-		name   string
-		family *api.Family
-		a, b   string
-		same   bool
-	}{
+	for _, p := range []pair{
 		{"stream", chat, ask(``), ask(`,"stream":true,"stream_options":{"include_usage":true}`), true},
 		{"prompt cache hints", chat, ask(``), ask(`,"prompt_cache_key":"k","prompt_cache_retention":"24h","prompt_cache_options":{}`), true},
 		{"cache directives", chat, ask(``), ask(`,"cache":{"no-cache":true,"ttl":7}`), true},
@@ -131,12 +146,7 @@ func TestSpellings(t *testing.T) {
 		{"prompt and its bytes as tokens", comp, `{"model":"m","prompt":[1]}`, `{"model":"m","prompt":[[1]]}`, false},
 		{"embeddings input", embs, `{"model":"m","input":"a"}`, `{"model":"m","input":["a"]}`, true},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			a, b := parse(t, c.family, c.a), parse(t, c.family, c.b)
-			if (a.Key == b.Key) != c.same {
-				t.Errorf("same key: %v, want %v\n%s\n%s", !c.same, c.same, c.a, c.b)
-			}
-		})
+		p.check(t, "key", keyOf)
 	}
 }
 
@@ -165,31 +175,24 @@ func TestScope(t *testing.T) {
 	const img = `{"type":"image_url","image_url":{"url":"u"}}`
 	text := func(s string) string { return `{"type":"text","text":"` + s + `"}` }
 	user := func(content string) string { return `{"role":"user","content":` + content + `}` }
-	for _, c := range []struct {
-		name, a, b string
-		same       bool
-	}{
-		{"other words", talk(user(`"a"`)), talk(user(`"b"`)), true},
-		{"parts or string", talk(user(`"a"`)), talk(user(`[` + text("b") + `,` + text("c") + `]`)), true},
-		{"earlier turns", talk(user(`"a"`)), talk(user(`"x"`) + `,{"role":"assistant","content":"y"},` + user(`"a"`)), true},
-		{"system prompt", talk(user(`"a"`)), talk(`{"role":"system","content":"s"},` + user(`"a"`)), false},
-		{"greeting", talk(user(`"a"`)), talk(`{"role":"assistant","content":"s"},` + user(`"a"`)), false},
-		{"system message among the last", talk(user(`"a"`)), talk(user(`"a"`) + `,{"role":"developer","content":"s"}`), false},
-		{"same image", talk(user(`[` + img + `,` + text("a") + `]`)), talk(user(`[` + img + `,` + text("b") + `]`)), true},
-		{"image or none", talk(user(`[` + text("a") + `]`)), talk(user(`[` + img + `,` + text("a") + `]`)), false},
-		{"order of image and text", talk(user(`[` + text("a") + `,` + img + `]`)), talk(user(`[` + img + `,` + text("a") + `]`)), false},
-		{"name", talk(user(`"a"`)), talk(`{"role":"user","name":"n","content":"a"}`), false},
-		{"name of the other message", talk(user(`"a"`) + `,{"role":"user","name":"n","content":"a"}`), talk(`{"role":"user","name":"n","content":"a"},` + user(`"a"`)), false},
-		{"part or member", talk(user(`["a",{"b":1},` + text("x") + `]`)), talk(`{"role":"user","a":{"b":1},"content":"x"}`), false},
-		{"part or member of a part", talk(user(`[` + text("x") + `,"a",{"b":1}]`)), talk(user(`[{"type":"text","text":"x","a":{"b":1}}]`)), false},
-		{"temperature", ask(``), ask(`,"temperature":0`), false},
-		{"model", ask(``), strings.Replace(ask(``), `"m"`, `"m2"`, 1), false},
+	for _, p := range []pair{
+		{"other words", chat, talk(user(`"a"`)), talk(user(`"b"`)), true},
+		{"parts or string", chat, talk(user(`"a"`)), talk(user(`[` + text("b") + `,` + text("c") + `]`)), true},
+		{"earlier turns", chat, talk(user(`"a"`)), talk(user(`"x"`) + `,{"role":"assistant","content":"y"},` + user(`"a"`)), true},
+		{"system prompt", chat, talk(user(`"a"`)), talk(`{"role":"system","content":"s"},` + user(`"a"`)), false},
+		{"greeting", chat, talk(user(`"a"`)), talk(`{"role":"assistant","content":"s"},` + user(`"a"`)), false},
+		{"system message among the last", chat, talk(user(`"a"`)), talk(user(`"a"`) + `,{"role":"developer","content":"s"}`), false},
+		{"same image", chat, talk(user(`[` + img + `,` + text("a") + `]`)), talk(user(`[` + img + `,` + text("b") + `]`)), true},
+		{"image or none", chat, talk(user(`[` + text("a") + `]`)), talk(user(`[` + img + `,` + text("a") + `]`)), false},
+		{"order of image and text", chat, talk(user(`[` + text("a") + `,` + img + `]`)), talk(user(`[` + img + `,` + text("a") + `]`)), false},
+		{"name", chat, talk(user(`"a"`)), talk(`{"role":"user","name":"n","content":"a"}`), false},
+		{"name of the other message", chat, talk(user(`"a"`) + `,{"role":"user","name":"n","content":"a"}`), talk(`{"role":"user","name":"n","content":"a"},` + user(`"a"`)), false},
+		{"part or member", chat, talk(user(`["a",{"b":1},` + text("x") + `]`)), talk(`{"role":"user","a":{"b":1},"content":"x"}`), false},
+		{"part or member of a part", chat, talk(user(`[` + text("x") + `,"a",{"b":1}]`)), talk(user(`[{"type":"text","text":"x","a":{"b":1}}]`)), false},
+		{"temperature", chat, ask(``), ask(`,"temperature":0`), false},
+		{"model", chat, ask(``), strings.Replace(ask(``), `"m"`, `"m2"`, 1), false},
 	} {
-		t.Run(c.name, func(t *testing.T) {
-			if same := parse(t, chat, c.a).Scope == parse(t, chat, c.b).Scope; same != c.same {
-				t.Errorf("same scope: %v, want %v\n%s\n%s", same, c.same, c.a, c.b)
-			}
-		})
+		p.check(t, "scope", scopeOf)
 	}
 }
 
