@@ -11,6 +11,23 @@ import (
 	"reprise/store"
 )
 
+// A purge removes entries from every memory of a cache that can hold a text of them. This file is the only place that does it, in three
+// steps. The uses that wait are applied before each.
+//
+//	begin    epoch + 1                from now on Keep refuses the answers to earlier requests, so that nothing older than the
+//	                                  purge is added behind the place that it has reached
+//	         undo                     notes the purge with the copies of the selected entries, and drops those that another one named
+//	         store                    announces it to the backing, which may still have the bytes of entries that left before
+//	remove   store, 64 at a time      entries, their keys, aliases and refusals, in memory, in the policy and in the backing
+//	         topics                   their vectors and anchors
+//	         log and readers          an event for each
+//	end      store                    announces it again: what was evicted meanwhile is only marked in the backing
+//	         forms                    drops the forms of stored prompts that it keeps
+//	         purges + 1               from now on Serves refuses hits on them that were found before
+//
+// What else the cache remembers has no text. Aliases leave with their entry; recent answers, wrong pairs and origins are digests of keys, and
+// stay, so that a wrong answer which comes back is still refused; evidence is counts.
+
 // partSize is how many entries are removed or added in one go while the lock is held: a request waits for well under a millisecond.
 const partSize = 64
 
@@ -32,29 +49,28 @@ func (c *Cache) Purge(ctx context.Context, f store.Filter) (matched, purged int,
 	return matched, purged, err
 }
 
-// purge removes the entries that match accepts, except those that keep, which is asked under the lock, wants to keep; nil keeps none.
-//
-// The order matters. The epoch is raised first: from then on Keep refuses the answers of earlier requests, so that nothing older than
-// the purge is added behind the place that it has reached. What it removed counts as purged at its end: a request that finds an
-// entry while the purge is under way reads a count of purges that will have changed by its return.
+// purge removes the entries that match accepts, except those that keep accepts, which is called under the lock; nil keeps none. applied says
+// that the purge was read from a log.
 func (f *Follower) purge(match func(*store.Entry) bool, keep func(policy.ID) bool, applied bool) (matched, purged int, err error) {
 	f.beginPurge(match, applied)
 	return f.endPurge(match, keep, applied)
 }
 
-// beginPurge also notes the purge with the copies of what named selects, in the same step: one is either made of an entry that is still to be
-// removed, or sees the purge.
+// beginPurge notes the purge with the copies of what named selects, in the same step: a copy is made of an entry that is still to be removed,
+// or it sees the purge.
 func (f *Follower) beginPurge(named func(*store.Entry) bool, applied bool) {
-	f.state.lock()
-	defer f.state.mu.Unlock()
-	f.state.epoch.Add(1)
-	f.state.copies.purgedLocked(f.state.store, named, applied)
-	f.state.store.Remove(policy.Purged) // announced even where nothing will match: the backing may hold entries that left before
+	s := f.state
+	s.lock()
+	defer s.mu.Unlock()
+	s.epoch.Add(1)
+	s.copies.purgedLocked(s.store, named, applied)
+	s.store.Remove(policy.Purged)
 }
 
 func (f *Follower) endPurge(match func(*store.Entry) bool, keep func(policy.ID) bool, applied bool) (matched, purged int, err error) {
+	s := f.state
 	var ids []policy.ID
-	for e := range f.state.store.All() {
+	for e := range s.store.All() {
 		if match(e) {
 			ids = append(ids, e.ID)
 		}
@@ -65,39 +81,40 @@ func (f *Follower) endPurge(match func(*store.Entry) bool, keep func(policy.ID) 
 		err = errors.Join(err, failed)
 		runtime.Gosched() // those who wait for the lock come first
 	}
-	f.state.store.Remove(policy.Purged) // announced again: what the backing keeps beside the entries may have been made from some meanwhile
-	f.state.purges.Add(1)
-	if f.state.forms != nil {
-		f.state.forms.forget()
+	s.store.Remove(policy.Purged)
+	s.purges.Add(1)
+	if s.forms != nil {
+		s.forms.forget()
 	}
 	return len(ids), purged, err
 }
 
 // removePart removes some entries. Where the policy panics the store stops half-way, so those that are left are removed one by one.
 func (f *Follower) removePart(why policy.Reason, ids []policy.ID, keep func(policy.ID) bool, applied bool) (removed int, err error) {
-	f.state.lock()
-	f.state.applied = applied
+	s := f.state
+	s.lock()
+	s.applied = applied
 	defer f.endApplied()
 	if keep != nil {
 		ids = slices.DeleteFunc(ids, func(id policy.ID) bool {
 			kept := keep(id)
 			if kept { // as where a removal is overridden
-				f.state.store.Replica().Unalias(id)
+				s.store.Replica().Unalias(id)
 			}
 			return kept
 		})
 	}
 	remove := func(ids ...policy.ID) {
-		evs := f.state.store.Remove(why, ids...)
+		evs := s.store.Remove(why, ids...)
 		removed += len(evs)
-		err = errors.Join(err, f.state.settleLocked(evs, 0, nil))
+		err = errors.Join(err, s.settleLocked(evs, 0, nil))
 	}
 	remove(ids...)
 	for _, id := range ids {
-		if !f.state.store.Has(id) {
+		if !s.store.Has(id) {
 			continue
 		}
-		if remove(id); f.state.store.Has(id) {
+		if remove(id); s.store.Has(id) {
 			err = errors.Join(err, &Fault{"policy", fmt.Errorf("remove entry %d: %w", id, ErrNotRemoved)})
 		}
 	}
