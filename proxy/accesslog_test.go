@@ -29,7 +29,7 @@ func accessLog(t testing.TB) (adjust func(*Options), out *logged) {
 	w := accesslog.NewWriter(&out.lockedWriter, true)
 	out.flush = w
 	t.Cleanup(func() { _ = w.Close(time.Minute) })
-	return func(o *Options) { o.AccessLog = accesslog.New(accesslog.Options{Out: w, JSON: true, Share: 1}) }, out
+	return func(o *Options) { o.AccessLog = accesslog.New(accesslog.Options{Out: w, JSON: true}) }, out
 }
 
 // accessLines waits for n lines of an access log, and returns all.

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/connect"
 	"reprise/embed"
 	"reprise/embed/openai"
 	"reprise/proxy"
@@ -21,7 +20,7 @@ const dialTimeout = 2 * time.Second
 
 // newEmbedder returns the embedder. A server that cannot be reached is a warning.
 func newEmbedder(ctx context.Context, cfg *config.Config, log *slog.Logger) (embed.Embedder, error) {
-	e, err := connect.Embedder(cfg)
+	e, err := cfg.NewEmbedder()
 	if err != nil {
 		return nil, err
 	}

@@ -12,7 +12,6 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/connect"
 )
 
 // healthTimeout is less than the timeouts that container runtimes and Helm have for a check.
@@ -54,7 +53,7 @@ func readyURL(environ []string) string {
 			address = set
 		}
 	}
-	return "http://" + connect.Local(address) + "/readyz"
+	return "http://" + config.Local(address) + "/readyz"
 }
 
 // ask prints what target answers. A proxy named in the environment plays no part, nor does a redirect count as an answer.

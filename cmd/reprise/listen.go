@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/connect"
 	"reprise/cmd/reprise/internal/doctor"
 	"reprise/cmd/reprise/internal/wire"
 	"reprise/proxy/admin"
@@ -42,11 +41,11 @@ func openFront(cfg *config.Config) (*front, error) {
 		secure = &tls.Config{NextProtos: []string{"h2", "http/1.1"},
 			GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return f.certificate.Load(), nil }}
 	}
-	api, err := connect.Listen("LISTEN", cfg.Listen)
+	api, err := config.Listen("LISTEN", cfg.Listen)
 	if err != nil {
 		return nil, err
 	}
-	admin, err := connect.Listen("ADMIN_LISTEN", cfg.AdminListen)
+	admin, err := config.Listen("ADMIN_LISTEN", cfg.AdminListen)
 	if err != nil {
 		return nil, errors.Join(err, api.Close())
 	}

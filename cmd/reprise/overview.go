@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 	"reprise/proxy"
 	"reprise/proxy/admin"
@@ -32,7 +33,7 @@ func (s *service) overview(cfg *config.Config, o *admin.Overview) {
 	}
 	st := s.store.Stats()
 	in("policy", cfg.Policy, "chooses what goes when the capacity is reached", "REPRISE_POLICY")
-	in("capacity", fmt.Sprintf("%s of %s entries", count(int64(st.Entries)), count(int64(cfg.CapacityEntries))),
+	in("capacity", fmt.Sprintf("%s of %s entries", cli.Thousands(int64(st.Entries)), cli.Thousands(int64(cfg.CapacityEntries))),
 		fmt.Sprintf("%s of %s; whichever is reached first evicts", size(st.Bytes), size(cfg.CapacityBytes)), "REPRISE_CAPACITY_ENTRIES, REPRISE_CAPACITY_BYTES")
 	in("life of an answer", shortly(cfg.TTL), "counted from its write", "REPRISE_TTL")
 	in("store", storeName(s), storeWords(s), "REPRISE_STORE")
@@ -71,13 +72,13 @@ func (s *service) degraded(cfg *config.Config, o *admin.Overview) {
 		minor("mode", "The cache takes no part: every request passes through.", "REPRISE_MODE=semantic, exact or shadow.")
 	}
 	if s.lines != nil && s.lines.Lost() > 0 {
-		minor("log", fmt.Sprintf("%s lines are missing: what takes it was slow, full or closed.", count(s.lines.Lost())), "")
+		minor("log", fmt.Sprintf("%s lines are missing: what takes it was slow, full or closed.", cli.Thousands(s.lines.Lost())), "")
 	}
 	if s.recorder != nil && s.recorder.lost.Load() > 0 {
-		minor("request log", fmt.Sprintf("%s requests are missing: its disk did not take them.", count(s.recorder.lost.Load())), "REPRISE_RECORD names the file.")
+		minor("request log", fmt.Sprintf("%s requests are missing: its disk did not take them.", cli.Thousands(s.recorder.lost.Load())), "REPRISE_RECORD names the file.")
 	}
 	if n := s.store.Stats().Lacking; n > 0 {
-		minor("vectors", fmt.Sprintf("%s entries are not found by meaning yet: their vectors are computed in the background.", count(int64(n))), "")
+		minor("vectors", fmt.Sprintf("%s entries are not found by meaning yet: their vectors are computed in the background.", cli.Thousands(int64(n))), "")
 	}
 }
 
@@ -112,7 +113,7 @@ func (s *service) degradedParts(add func(part, words, repair string)) {
 func failing(requests int, fault string) string {
 	words := "Its last request failed"
 	if requests > 1 {
-		words = fmt.Sprintf("Its last %s requests failed", count(int64(requests)))
+		words = fmt.Sprintf("Its last %s requests failed", cli.Thousands(int64(requests)))
 	}
 	if fault != "" {
 		words += ": " + fault
@@ -183,10 +184,10 @@ func indexWords(s *service) string {
 	var parts []string
 	for _, name := range []string{"flat", "graph"} {
 		if backends[name] > 0 {
-			parts = append(parts, fmt.Sprintf("%s scopes by %s", count(int64(backends[name])), name))
+			parts = append(parts, fmt.Sprintf("%s scopes by %s", cli.Thousands(int64(backends[name])), name))
 		}
 	}
-	return strings.Join(append([]string{count(int64(st.Topics)) + " topics"}, parts...), ", ")
+	return strings.Join(append([]string{cli.Thousands(int64(st.Topics)) + " topics"}, parts...), ", ")
 }
 
 // shortly writes a duration without the units that are 0.
@@ -202,15 +203,6 @@ func shortly(d time.Duration) string {
 }
 
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 3, 64) + " %" }
-
-// count writes a number with commas between thousands.
-func count(n int64) string {
-	text := strconv.FormatInt(n, 10)
-	for at := len(text) - 3; at > 0 && text[at-1] != '-'; at -= 3 {
-		text = text[:at] + "," + text[at:]
-	}
-	return text
-}
 
 func size(bytes int64) string {
 	for _, unit := range []struct {

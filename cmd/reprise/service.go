@@ -9,15 +9,12 @@ import (
 	"io"
 	"log/slog"
 	"net/http"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/connect"
 	"reprise/cmd/reprise/internal/memory"
-	"reprise/cmd/reprise/internal/stores"
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/registry"
@@ -222,12 +219,12 @@ func (s *service) closeStore() error {
 
 func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 	return proxy.Options{
-		Upstreams: connect.Targets(cfg), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: hints(cfg), Canonical: forms(cfg),
+		Upstreams: cfg.Targets(), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: hints(cfg), Canonical: forms(cfg),
 		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom), IgnoreHeaders: cfg.IgnoreHeaders, Ignore: cfg.Ignored(),
 		Rules: cfg.RuleSet(), TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
 		MemoryLimit: cfg.MemoryLimit, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.ToolCalls,
-		Limits:       proxy.Limits{Client: cfg.ClientTimeout, Limits: connect.Limits(cfg)},
-		MaxErrorRate: noneAsNegative(cfg.MaxErrorRate), JudgeModel: cfg.JudgeModel, JudgeBudget: judgeBudget,
+		Limits:       proxy.Limits{Client: cfg.ClientTimeout, Limits: cfg.Limits()},
+		MaxErrorRate: errorRate(cfg), JudgeModel: cfg.JudgeModel, JudgeBudget: judgeBudget,
 		Access:      gate.Access{ClientKeys: cfg.ClientKeys, Paths: cfg.APIPaths, Trusted: cfg.TrustedHosts, Loopback: config.Loopback(cfg.Listen)},
 		Concurrency: upstream.Concurrency{Calls: cfg.MaxConcurrent},
 		Keepalive:   cfg.StreamKeepalive,
@@ -235,6 +232,14 @@ func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 		AdminToken:  cfg.AdminToken, Explain: cfg.Explain, LogPrompts: cfg.LogPrompts,
 		Logger: log,
 	}
+}
+
+// errorRate is the largest expected share of wrong answers, in the form of options where 0 is the default.
+func errorRate(cfg *config.Config) float64 {
+	if cfg.MaxErrorRate == 0 {
+		return -1
+	}
+	return cfg.MaxErrorRate
 }
 
 // judgeBudget is how often the judge model is asked within an hour.
@@ -263,14 +268,6 @@ func routing(cfg *config.Config) proxy.Routing {
 	return r
 }
 
-// noneAsNegative turns 0 for none into the form of options in which 0 is the default.
-func noneAsNegative(v float64) float64 {
-	if v == 0 {
-		return -1
-	}
-	return v
-}
-
 // newLogger returns a logger and its level, which can be changed.
 func newLogger(cfg *config.Config, w io.Writer) (*slog.Logger, *slog.LevelVar) {
 	level := &slog.LevelVar{}
@@ -287,7 +284,7 @@ func newAccessLog(cfg *config.Config, log *slog.Logger, to *accesslog.Writer) *a
 	if to == nil {
 		return nil
 	}
-	return accesslog.New(accesslog.Options{Out: to, JSON: cfg.LogFormat == "json", Share: 1,
+	return accesslog.New(accesslog.Options{Out: to, JSON: cfg.LogFormat == "json",
 		Enabled: func() bool { return log.Enabled(context.Background(), slog.LevelInfo) }})
 }
 
@@ -350,7 +347,7 @@ func capacity(cfg *config.Config) policy.Limit {
 
 // withStoreHint adds the setting to change to an error of the store.
 func withStoreHint(err error) error {
-	return fmt.Errorf("%w (REPRISE_STORE says where answers are kept: %s)", err, strings.Join(stores.Forms(), ", or "))
+	return fmt.Errorf("%w (REPRISE_STORE says where answers are kept: %s)", err, config.PlaceForms())
 }
 
 // logReport logs the damage that was found when the store was opened.

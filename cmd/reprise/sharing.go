@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/connect"
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/registry"
@@ -67,7 +66,7 @@ func join(ctx context.Context, cfg *config.Config, e embed.Embedder, purged func
 func (s *sharing) open(ctx context.Context, cfg *config.Config, space string) (away bool, err error) {
 	ctx, cancel := context.WithTimeout(ctx, joinTimeout)
 	defer cancel()
-	o := connect.Redis(cfg)
+	o := cfg.Redis()
 	o.Space, o.Name = space, s.name
 	s.link, err = redis.Open(ctx, o)
 	if err != nil && !isAway(err) {

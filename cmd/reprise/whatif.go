@@ -2,7 +2,6 @@ package main
 
 import (
 	"reprise/cmd/reprise/internal/config"
-	"reprise/policy/registry"
 	"reprise/proxy"
 	"reprise/proxy/observe/whatif"
 	"reprise/topics/reuse/evidence"
@@ -19,7 +18,7 @@ func (s *service) beginStudy(cfg *config.Config, o *proxy.Options) {
 	}
 	w, pairs := whatif.New(window), whatif.NewPairs()
 	o.Observers = append(o.Observers, w, pairs)
-	s.study = whatif.NewStudy(w, pairs, whatif.Cache{Policy: withShortcuts(cfg), Capacity: capacity(cfg)})
+	s.study = whatif.NewStudy(w, pairs, whatif.Cache{Policy: cfg.Policy, Capacity: capacity(cfg)})
 }
 
 // judging is what decides whether an answer serves another prompt, nil where nothing is compared by meaning.
@@ -30,21 +29,4 @@ func (s *service) judging(cfg *config.Config) *whatif.Judging {
 	}
 	return &whatif.Judging{Words: cfg.Embedder == "builtin", MaxError: cfg.MaxErrorRate, Threshold: gates.Hit, Lowest: gates.Route,
 		Rates: func() *evidence.Rates { return proxy.CacheOf(s.proxy).Rates() }}
-}
-
-// withShortcuts is the policy with the parameters that have settings of their own.
-func withShortcuts(cfg *config.Config) string {
-	name := cfg.Policy
-	given := cfg.PolicyOptions().Params
-	for _, info := range registry.List() {
-		if info.Name != cfg.PolicyName() {
-			continue
-		}
-		for _, p := range info.Params {
-			if v, ok := given[p.Name]; ok {
-				name = whatif.With(name, p.Name, v)
-			}
-		}
-	}
-	return name
 }

@@ -6,8 +6,6 @@
 package accesslog
 
 import (
-	"math/rand/v2"
-	"net/http"
 	"strconv"
 	"sync"
 	"time"
@@ -41,9 +39,7 @@ type Line struct {
 type Options struct {
 	Out     *Writer // required
 	JSON    bool    // and not text
-	Share   float64 // of the requests that are logged beside those that failed, from 0 to 1
 	Enabled func() bool
-	Draw    func() float64 // random numbers in [0, 1); default: math/rand
 }
 
 // Log writes lines. It is safe for concurrent use.
@@ -53,22 +49,13 @@ type Log struct {
 	clock   clock
 }
 
-// New returns a Log. Where Enabled is set, Takes asks it.
+// New returns a Log. Where Enabled is set, it is asked before each line.
 func New(o Options) *Log {
-	if o.Draw == nil {
-		o.Draw = rand.Float64
-	}
 	return &Log{o: o, buffers: sync.Pool{New: func() any { b := make([]byte, 0, 1<<10); return &b }}}
 }
 
-// Takes reports whether the line of a request is to be written, so that no other one is put together: of one that ended in an error
-// whatever the share is. A nil Log takes none.
-func (log *Log) Takes(failed bool) bool {
-	if log == nil || log.o.Enabled != nil && !log.o.Enabled() {
-		return false
-	}
-	return failed || log.o.Share >= 1 || log.o.Draw() < log.o.Share
-}
+// takes reports whether the lines of requests are to be written, so that no other one is put together. A nil Log takes none.
+func (log *Log) takes() bool { return log != nil && (log.o.Enabled == nil || log.o.Enabled()) }
 
 // Write writes l. It takes less than a microsecond, and never waits for the disk.
 func (log *Log) Write(l *Line) {
@@ -131,7 +118,7 @@ func appendMillis(b []byte, d time.Duration) []byte {
 
 // Ended writes the line of a request.
 func (log *Log) Ended(o *observe.Outcome) {
-	if !o.Answered || !log.Takes(o.Result == observe.Refused || o.Status >= http.StatusBadRequest) {
+	if !o.Answered || !log.takes() {
 		return
 	}
 	log.Write(&Line{At: o.At, ID: o.ID, UpstreamID: o.UpstreamID, Tenant: o.Tenant, Model: o.Model, Endpoint: o.Place(), Result: o.Result.String(), Why: o.Why(),

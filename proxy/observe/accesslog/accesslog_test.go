@@ -121,37 +121,20 @@ func TestCut(t *testing.T) {
 }
 
 // end writes the line of a request that has ended if it is to be written.
-func (log *Log) end(l *Line, failed bool) {
-	if log.Takes(failed) {
+func (log *Log) end(l *Line) {
+	if log.takes() {
 		log.Write(l)
-	}
-}
-
-func TestShare(t *testing.T) {
-	draws := []float64{0.005, 0.01, 0.5, 0.009}
-	var out lines
-	w := NewWriter(&out, false)
-	log := New(Options{Out: w, Share: 0.01, Draw: func() float64 { d := draws[0]; draws = draws[1:]; return d }})
-	for _, id := range []string{"in", "out", "out", "in"} {
-		log.end(&Line{ID: id}, false)
-	}
-	log.end(&Line{ID: "failed"}, true)
-	if err := w.Close(time.Minute); err != nil {
-		t.Fatal(err)
-	}
-	if got := out.String(); strings.Count(got, "\n") != 3 || strings.Contains(got, "=out") || !strings.Contains(got, "=failed") {
-		t.Errorf("written: %s", got)
 	}
 }
 
 func TestLevel(t *testing.T) {
 	var out lines
 	w, on := NewWriter(&out, true), true
-	log := New(Options{Out: w, JSON: true, Share: 1, Enabled: func() bool { return on }})
-	log.end(&Line{ID: "a"}, false)
+	log := New(Options{Out: w, JSON: true, Enabled: func() bool { return on }})
+	log.end(&Line{ID: "a"})
 	on = false
-	log.end(&Line{ID: "b"}, true)
-	(*Log)(nil).end(&Line{}, true)
+	log.end(&Line{ID: "b"})
+	(*Log)(nil).end(&Line{})
 	if err := w.Close(time.Minute); err != nil {
 		t.Fatal(err)
 	}
@@ -186,7 +169,7 @@ func BenchmarkWrite(b *testing.B) {
 	for name, json := range map[string]bool{"text": false, "json": true} {
 		b.Run(name, func(b *testing.B) {
 			w := NewWriter(discard{}, json)
-			log := New(Options{Out: w, JSON: json, Share: 1})
+			log := New(Options{Out: w, JSON: json})
 			b.ReportAllocs()
 			for b.Loop() {
 				l := full

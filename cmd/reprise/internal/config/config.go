@@ -5,7 +5,6 @@ import (
 	"log/slog"
 	"time"
 
-	"reprise/cmd/reprise/internal/stores"
 	"reprise/proxy/gate"
 	"reprise/proxy/observe/prices"
 	"reprise/proxy/tracing/otlp"
@@ -41,7 +40,7 @@ type Config struct {
 	CapacityBytes   int64
 
 	TTL, StaleIfError time.Duration
-	Store             stores.Place
+	Store             Place
 	Shared            Shared
 	MaxEntryBytes     int64
 	ToolCalls         bool // answers that call tools are kept, where no rule says otherwise

@@ -10,7 +10,6 @@ import (
 	"testing"
 	"time"
 
-	"reprise/cmd/reprise/internal/stores"
 	"reprise/embed"
 	"reprise/internal/redistest"
 )
@@ -27,8 +26,8 @@ func load(t *testing.T, env []string, args ...string) (*Config, error) {
 	return l.Load(env)
 }
 
-func place(v string) stores.Place {
-	p, _ := stores.Parse(v)
+func place(v string) Place {
+	p, _ := ParsePlace(v)
 	return p
 }
 
@@ -190,7 +189,7 @@ func TestAllFaultsAtOnce(t *testing.T) {
 	want := `4 settings are wrong:
   REPRISE_HIT_TRESHOLD (environment): there is no such setting; did you mean REPRISE_HIT_THRESHOLD?
   REPRISE_MODE=fast (environment): allowed is semantic, exact, shadow or off
-  REPRISE_STORE=redis:x (environment): allowed is ` + strings.Join(stores.Forms(), " or ") + `
+  REPRISE_STORE=redis:x (environment): allowed is ` + PlaceForms() + `
   --ttl=soon (flag): allowed is a duration above 0, such as 24h, at most 365d`
 	if err == nil || err.Error() != want {
 		t.Errorf("got\n%v\nwant\n%s", err, want)

@@ -11,7 +11,6 @@ import (
 	"strings"
 	"time"
 
-	"reprise/cmd/reprise/internal/stores"
 	"reprise/proxy"
 	"reprise/proxy/observe/prices"
 )
@@ -53,7 +52,7 @@ func address(to *string) func(string) error {
 	}
 }
 
-func file(to *string) func(string) error {
+func readable(to *string) func(string) error {
 	return func(v string) error {
 		f, err := os.Open(v)
 		if err != nil {
@@ -335,9 +334,9 @@ func withoutPassword(v string) string {
 	return scheme + "://" + user + ":xxxxx" + shown[at:]
 }
 
-func storePlace(to *stores.Place) func(string) error {
+func storePlace(to *Place) func(string) error {
 	return func(v string) error {
-		p, ok := stores.Parse(v)
+		p, ok := ParsePlace(v)
 		if !ok {
 			return errNotAllowed
 		}

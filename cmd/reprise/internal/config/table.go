@@ -5,7 +5,6 @@ import (
 	"strings"
 	"time"
 
-	"reprise/cmd/reprise/internal/stores"
 	"reprise/proxy"
 	"reprise/proxy/upstream"
 )
@@ -66,8 +65,8 @@ func (c *Config) listeners() []Setting {
 		{Name: "ADMIN_LISTEN", First: true, Default: "127.0.0.1:8081", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of health, metrics and the admin API; beyond loopback it needs an admin token", parse: address(&c.AdminListen)},
 		{Name: "ADMIN_TOKEN", Reload: true, Secret: true, Allowed: "8 characters or more", Help: "bearer token that the admin API and explain require", parse: secret(&c.AdminToken, 8)},
 		{Name: "TRUSTED_HOSTS", Reload: true, Serve: true, Between: ",", Allowed: "HOST or HOST:PORT, several between commas", Help: "names beside localhost and IP addresses to which listeners on loopback answer, and whose web pages may call the API", parse: hosts(&c.TrustedHosts)},
-		{Name: "TLS_CERT", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_KEY", Help: "certificate chain of the API", parse: file(&c.TLSCert)},
-		{Name: "TLS_KEY", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_CERT", Help: "private key of that certificate", parse: file(&c.TLSKey)},
+		{Name: "TLS_CERT", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_KEY", Help: "certificate chain of the API", parse: readable(&c.TLSCert)},
+		{Name: "TLS_KEY", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_CERT", Help: "private key of that certificate", parse: readable(&c.TLSKey)},
 		{Name: "CONFIG", Reload: true, Serve: true, Allowed: "the path of a YAML file with settings and rules", Help: "file of settings, which flags and the environment override, and of rules for some models, paths, tenants and namespaces; read again when it changes", parse: text(&c.File)},
 	}
 }
@@ -93,7 +92,7 @@ func (c *Config) matching() []Setting {
 
 func (c *Config) keeping() []Setting {
 	return []Setting{
-		{Name: "STORE", First: true, Default: "file:./reprise.db", Allowed: strings.Join(stores.Forms(), " or "), Help: "where answers are kept", parse: storePlace(&c.Store)},
+		{Name: "STORE", First: true, Default: "file:./reprise.db", Allowed: PlaceForms(), Help: "where answers are kept", parse: storePlace(&c.Store)},
 		{Name: "POLICY", Default: "rac+", Allowed: policyAllowed, Help: "eviction policy", parse: policySpec(&c.Policy)},
 		{Name: "CAPACITY_ENTRIES", Default: "100000", Allowed: "a whole number from 1 to 100000000", Help: "entries kept; whichever capacity is reached first evicts", parse: whole(&c.CapacityEntries, 1, 100_000_000)},
 		{Name: "CAPACITY_BYTES", First: true, Default: "1GiB", Allowed: "a size of 1MiB or more, such as 512MiB or 4GiB", Help: "memory for answers, prompts, vectors and bookkeeping; at most half of REPRISE_MEMORY_LIMIT, to which the default is lowered", parse: size(&c.CapacityBytes, 1<<20)},

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/connect"
 	"reprise/cmd/reprise/internal/memory"
 	"reprise/embed"
 )
@@ -52,7 +51,7 @@ func newExam(l *config.Loader, environ []string, m Machine, spend bool) *exam {
 	usable := !slices.ContainsFunc(x.problems, func(p config.Problem) bool { return p.Kind == config.Wrong })
 	if x.counted = counted(x.cfg); usable {
 		x.fits = x.cfg.FitMemory(m.Memory())
-		if x.embedder, x.unmade = connect.Embedder(x.cfg); x.unmade == nil {
+		if x.embedder, x.unmade = x.cfg.NewEmbedder(); x.unmade == nil {
 			x.gates, x.ungated = x.cfg.Gates(x.embedder.Thresholds()) // it changes the settings that are shown: before the checks
 		}
 	}

@@ -5,12 +5,11 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"reprise/cmd/reprise/internal/config"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
-
-	"reprise/cmd/reprise/internal/connect"
 )
 
 // instance is a proxy that runs with the address of the settings, or none.
@@ -30,7 +29,7 @@ const askLimit = 4 * time.Second
 func findInstance(listen string) *instance {
 	ctx, cancel := context.WithTimeout(context.Background(), askLimit)
 	defer cancel()
-	i := &instance{address: connect.Local(listen)}
+	i := &instance{address: config.Local(listen)}
 	if strings.HasSuffix(listen, ":0") {
 		return i
 	}

@@ -5,8 +5,7 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/url"
-
-	"reprise/cmd/reprise/internal/connect"
+	"reprise/cmd/reprise/internal/config"
 )
 
 // listeners plans the checks of the addresses of the proxy.
@@ -22,12 +21,12 @@ func (x *exam) listeners(values *check) {
 
 // listener tries an address, which the running instance may have; own reports whether it is that which answers there.
 func (x *exam) listener(name, address string, own func() bool) finding {
-	l, err := connect.Listen(name, address)
+	l, err := config.Listen(name, address)
 	switch {
 	case err == nil:
 		l.Close()
 		return ok("%s is free", address)
-	case !connect.InUse(err):
+	case !config.InUse(err):
 		return failure("Choose an address of this machine, and a port from 1024.", "%v", err)
 	}
 	switch i := x.instance(); {
@@ -45,7 +44,7 @@ const Name = "reprise"
 
 // isAPI reports whether a proxy of this program answers at the address of the API. It asks by OPTIONS *, which counts as no request.
 func (x *exam) isAPI(ctx context.Context) bool {
-	to := &url.URL{Scheme: "http", Host: connect.Local(x.cfg.Listen), Opaque: "*"}
+	to := &url.URL{Scheme: "http", Host: config.Local(x.cfg.Listen), Opaque: "*"}
 	use := client
 	if x.cfg.TLSCert != "" {
 		to.Scheme = "https"

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"reprise/cmd/reprise/internal/connect"
 	"reprise/proxy/cache/shared"
 	"reprise/store"
 	"reprise/store/redis"
@@ -47,7 +46,7 @@ func (s *sharedStore) connection(ctx context.Context) finding {
 		return skipped("REPRISE_STORE is not a Redis")
 	}
 	var err error
-	if s.view, err = redis.NewView(connect.Redis(s.x.cfg)); err != nil {
+	if s.view, err = redis.NewView(s.x.cfg.Redis()); err != nil {
 		return failure("Correct the settings of Redis.", "%v", err)
 	}
 	took, err := s.view.Ping(ctx)

@@ -13,7 +13,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/connect"
 	"reprise/internal/suggest"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/usage"
@@ -51,7 +50,7 @@ func (x *exam) upstreams(values *check) {
 			primaries++
 		}
 	}
-	targets := connect.Targets(x.cfg)
+	targets := x.cfg.Targets()
 	for i, u := range all {
 		u.Target = targets[i]
 		e := &engine{x: x, of: u, key: x.cfg.KeyOf(&u), matters: primaries > 1 && !u.Fallback && u.Events == ""}
@@ -70,7 +69,7 @@ func (e *engine) close() {
 
 // open makes a client for this upstream alone, which makes no requests of its own.
 func (e *engine) open() error {
-	limits := connect.Limits(e.x.cfg)
+	limits := e.x.cfg.Limits()
 	e.transport = upstream.NewTransport(limits.WithDefaults())
 	e.tap = &tap{RoundTripper: e.transport}
 	var err error
@@ -83,7 +82,7 @@ func (e *engine) at(base *url.URL) (*upstream.Client, error) {
 	t := e.of.Target
 	t.Base = base
 	t.Key, t.Fallback, t.Drain, t.Events, t.Replay, t.Metrics = e.key, false, false, "", "", ""
-	return upstream.New(upstream.Options{Replicas: []upstream.Target{t}, Transport: e.tap, Limits: connect.Limits(e.x.cfg)})
+	return upstream.New(upstream.Options{Replicas: []upstream.Target{t}, Transport: e.tap, Limits: e.x.cfg.Limits()})
 }
 
 func (e *engine) plan(values *check) {

@@ -1,4 +1,4 @@
-package connect
+package config
 
 import (
 	"errors"
@@ -6,8 +6,6 @@ import (
 	"net"
 	"os"
 	"syscall"
-
-	"reprise/cmd/reprise/internal/config"
 )
 
 // Listen opens an address. The error names the setting that holds it, by its name without prefix.
@@ -27,7 +25,7 @@ type listenError struct {
 
 // Error names the address, the cause and the setting.
 func (e *listenError) Error() string {
-	return fmt.Sprintf("listen on %s: %s; change %s%s (--%s)", e.address, cause(e.err), config.Prefix, e.name, (&config.Setting{Name: e.name}).Flag())
+	return fmt.Sprintf("listen on %s: %s; change %s%s (--%s)", e.address, cause(e.err), Prefix, e.name, flagOf(e.name))
 }
 
 func (e *listenError) Unwrap() error { return e.err }

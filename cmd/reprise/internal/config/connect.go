@@ -1,6 +1,4 @@
-// Package connect turns settings into the connections that they describe: the embedder, the shared store, the upstreams, and the way to a
-// proxy that runs with them. The proxy and all that examines its settings make them here, so that both have the same.
-package connect
+package config
 
 import (
 	"fmt"
@@ -8,7 +6,6 @@ import (
 	"path"
 	"strings"
 
-	"reprise/cmd/reprise/internal/config"
 	"reprise/embed"
 	"reprise/embed/model2vec"
 	"reprise/embed/openai"
@@ -17,22 +14,22 @@ import (
 	"reprise/store/redis"
 )
 
-// Embedder returns the embedder of c. One that calls a server has sent nothing yet: see embed.Remote.
-func Embedder(c *config.Config) (embed.Embedder, error) {
+// NewEmbedder returns the embedder. One that calls a server has sent nothing yet: see embed.Remote.
+func (c *Config) NewEmbedder() (embed.Embedder, error) {
 	switch c.Embedder {
 	case "builtin":
 		return embed.NewBuiltin(), nil
 	case "model2vec":
 		static, err := model2vec.Open(c.EmbedderDir)
 		if err != nil {
-			return nil, config.Bad("REPRISE_EMBEDDER=model2vec:%s: %v", c.EmbedderDir, err)
+			return nil, Bad("REPRISE_EMBEDDER=model2vec:%s: %v", c.EmbedderDir, err)
 		}
 		return static, nil
 	}
 	remote, err := openai.New(openai.Options{BaseURL: c.EmbedderURL, Key: c.EmbedderKey, Model: c.EmbedderModel, Prefix: prefixOf(c.EmbedderModel),
 		Timeout: proxy.EmbedTimeout})
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", config.ErrBad, err)
+		return nil, fmt.Errorf("%w: %w", ErrBad, err)
 	}
 	return remote, nil
 }
@@ -48,15 +45,15 @@ func prefixOf(model string) string {
 	return ""
 }
 
-// Redis returns the options of the shared store of c, without the space of vectors and the name of this process.
-func Redis(c *config.Config) redis.Options {
+// Redis returns the options of the shared store, without the space of vectors and the name of this process.
+func (c *Config) Redis() redis.Options {
 	o := c.Shared
 	return redis.Options{URL: c.Store.Shared(), Password: o.Password, SentinelPassword: o.SentinelPassword,
 		CA: o.CA, Cert: o.Cert, Key: o.Key, Prefix: o.Prefix, Secret: o.Secret}
 }
 
-// Targets returns the upstreams of c.
-func Targets(c *config.Config) (all []upstream.Target) {
+// Targets returns the upstreams.
+func (c *Config) Targets() (all []upstream.Target) {
 	for _, u := range c.Upstreams {
 		u.Salt = u.Salt || c.Routing.Hint("salt")
 		all = append(all, u.Target)
@@ -64,8 +61,8 @@ func Targets(c *config.Config) (all []upstream.Target) {
 	return all
 }
 
-// Limits returns how long an upstream of c may take.
-func Limits(c *config.Config) upstream.Limits {
+// Limits returns how long an upstream may take.
+func (c *Config) Limits() upstream.Limits {
 	return upstream.Limits{FirstByte: c.UpstreamTimeout, BetweenBytes: c.UpstreamTimeout}
 }
 
