@@ -68,7 +68,8 @@ type candidate struct {
 //
 // The request is that of a client: of its path (?endpoint=, chat completions by default), its tenant (?tenant=, as the list of
 // entries shows it, or else that of the client's own credentials beside X-Reprise-Admin-Token), its other headers and its query.
-func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error) {
+func (x *work) explain() (Result, error) {
+	s, w, r := x.s, x.w, x.r.http
 	as, tenant, err := s.explained(r)
 	if err != nil {
 		return Refused, err
@@ -107,14 +108,14 @@ func (s *Server) explain(w http.ResponseWriter, r *http.Request) (Result, error)
 	if err != nil {
 		return Refused, err
 	}
-	var q request
-	s.fill(&q, as, body, reading{tenant: identity.Tenant, Request: parsed, rule: rule, set: set}, family, d, mem)
-	x := q.explain(gate.HasToken(r, s.live.Load().adminToken))
-	x.Note, x.Headers = note, s.ids.explain(as.Header, &c)
+	q := request{s: s, family: family, http: as, d: d, mem: mem}
+	q.fill(body, reading{tenant: identity.Tenant, Request: parsed, rule: rule, set: set})
+	found := q.explain(gate.HasToken(r, s.live.Load().adminToken))
+	found.Note, found.Headers = note, s.ids.explain(as.Header, &c)
 	var out bytes.Buffer
 	enc := json.NewEncoder(&out)
 	enc.SetIndent("", "  ")
-	if err := enc.Encode(x); err != nil {
+	if err := enc.Encode(found); err != nil {
 		return Refused, err
 	}
 	w.Header().Set("Content-Type", "application/json")

@@ -27,7 +27,8 @@ const maxFeedback = 4 << 10
 // feedback takes a verdict on an answer that was served to another prompt than its own, by the number in its header X-Reprise-Entry. It
 // concerns the last time that the entry answered the caller's tenant in this way, or any with the admin token. A tenant's verdict counts
 // for its own requests only, and one that is unknown here is refused in the same words as that of another tenant.
-func feedback(s *Server, w http.ResponseWriter, r *http.Request) (Result, error) {
+func (x *work) feedback() (Result, error) {
+	s, w, r := x.s, x.w, x.r.http
 	if err := checkConnection(r.Header); err != nil {
 		return Refused, err
 	}

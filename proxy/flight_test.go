@@ -140,8 +140,9 @@ func TestFlightLooksAgain(t *testing.T) {
 	req := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(chat(capital)))
 	req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}}
 	c := r.ids.count(req.Header, new(few))
-	x := &work{s: r.Server}
-	if err := r.read(&x.r, httptest.NewRecorder(), req, &c, registry.APIs.ByPath("/v1/chat/completions"), Directives{MaxAge: -1}, unlimited()); err != nil {
+	x := &work{s: r.Server, w: httptest.NewRecorder(), r: request{s: r.Server, http: req, family: registry.APIs.ByPath("/v1/chat/completions"),
+		d: Directives{MaxAge: -1}, mem: unlimited()}}
+	if err := x.read(&c); err != nil {
 		t.Fatal(err)
 	}
 	f := r.flights.Solo()

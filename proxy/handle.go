@@ -4,7 +4,6 @@ import (
 	"net/http"
 	"strings"
 
-	"reprise/proxy/api"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/rules"
@@ -12,109 +11,104 @@ import (
 )
 
 // handle answers a request of a cached endpoint.
-func (s *Server) handle(v *visit, w http.ResponseWriter, r *http.Request, family *api.Family) (Result, error) {
-	if err := checkConnection(r.Header); err != nil {
+func (x *work) handle() (Result, error) {
+	in, family := x.r.http, x.r.family
+	if err := checkConnection(in.Header); err != nil {
 		return Refused, err
 	}
-	if r.URL.Path != family.Path { // a deployment has a name that the client chooses
-		if err := s.live.Load().gate.Path(r.Method, r.URL); err != nil {
+	if in.URL.Path != family.Path { // a deployment has a name that the client chooses
+		if err := x.s.live.Load().gate.Path(in.Method, in.URL); err != nil {
 			return Refused, err
 		}
 	}
-	c := s.ids.count(r.Header, new(few))
-	d, err := parseDirectives(r.Header, c.directive)
-	if err != nil {
+	c := x.s.ids.count(in.Header, new(few))
+	var err error
+	if x.r.d, err = parseDirectives(in.Header, c.directive); err != nil {
 		return Refused, err
 	}
-	if reason := s.unread(r, &c, family, &d); reason != "" {
-		if choosesBy(s, r) {
-			return bypassChosen(s, v, w, r, &c, family, d, reason)
-		}
-		return s.bypass(v, w, r, nil, nil, reason)
+	if reason := x.unread(&c); reason != "" {
+		return x.bypassUnread(&c, reason)
 	}
-	mem, err := s.lease(r, c.size)
-	if err != nil {
+	if x.r.mem, err = x.s.lease(in, c.size); err != nil {
 		return Refused, err
 	}
-	defer mem.Drop()
-	reading := v.seen.Span.Child(tracing.Read)
-	x := &work{s: s, w: w, v: v}
-	q := &x.r
-	err = s.read(q, w, r, &c, family, d, mem)
+	defer x.r.mem.Drop()
+	reading := x.r.span.Child(tracing.Read)
+	err = x.read(&c)
 	reading.End()
 	if err != nil {
 		return Refused, err
 	}
-	q.came = v.seen.Came
-	q.trace(v.asks(q))
-	if q.outcome(&v.seen); q.Stream && !family.Answers.Lines {
-		awaitStream(w)
+	x.r.traced()
+	if x.r.outcome(&x.v.seen); x.r.Stream && !family.Answers.Lines {
+		awaitStream(x.w)
 	}
 	switch {
-	case q.d.bypass():
-		return s.bypassRead(v, w, r, q, "directive")
-	case q.rule.Mode == rules.Off:
-		return s.bypassRead(v, w, r, q, "off")
-	case q.Uncacheable != "":
-		return s.bypassRead(v, w, r, q, q.Uncacheable)
+	case x.r.d.bypass():
+		return x.bypassRead("directive")
+	case x.r.rule.Mode == rules.Off:
+		return x.bypassRead("off")
+	case x.r.Uncacheable != "":
+		return x.bypassRead(x.r.Uncacheable)
 	}
-	q.req.At = s.cache.Tick()
+	x.r.req.At = x.s.cache.Tick()
 	return x.answer()
 }
 
-// unread returns why a request passes through without its body being read, "" if it does not.
-func (s *Server) unread(r *http.Request, c *counted, family *api.Family, d *Directives) string {
+// unread returns why the request passes through without its body being read, "" if it does not.
+func (x *work) unread(c *counted) string {
+	h := x.r.http.Header
 	switch {
-	case s.live.Load().rules.Off(func() rules.Request {
-		return rules.Request{Tenant: s.ids.tenantOf(r.Header, c), Team: c.name(r.Header), Path: family.Path}
+	case x.s.live.Load().rules.Off(func() rules.Request {
+		return rules.Request{Tenant: x.s.ids.tenantOf(h, c), Team: c.name(h), Path: x.r.family.Path}
 	}):
 		return "off"
-	case d.bypass():
+	case x.r.d.bypass():
 		return "directive"
-	case encoded(r.Header):
+	case encoded(h):
 		return "content-encoding"
 	}
 	return ""
 }
 
-func (s *Server) bypass(v *visit, w http.ResponseWriter, r *http.Request, q *request, body []byte, reason string) (Result, error) {
-	return Bypass, s.passThrough(v, w, r, q, body, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{reason}})
+// bypass passes the request through because of a reason, with this body if it has been read.
+func (x *work) bypass(body []byte, reason string) (Result, error) {
+	return Bypass, x.passThrough(body, reason)
 }
 
-// choosesBy reports whether one of several upstreams is chosen by the body of r, which has to be read for that.
-func choosesBy(s *Server, r *http.Request) bool {
-	return several(&s.opts) && isJSON(r.Header.Get("Content-Type")) && !encoded(r.Header) &&
-		0 < r.ContentLength && r.ContentLength <= s.live.Load().maxBody && r.Header.Get("Expect") == ""
-}
-
-// bypassChosen is bypass for a request in which the cache takes no part, and whose model and prefix choose the upstream. A body that cannot be
-// parsed is forwarded all the same.
-func bypassChosen(s *Server, v *visit, w http.ResponseWriter, r *http.Request, c *counted, family *api.Family, d Directives, reason string) (Result, error) {
-	mem, ok := s.budget.Lease(c.size)
+// bypassUnread is bypass for a request in which the cache takes no part. It is read all the same where its model and prefix choose one of several
+// upstreams, and a body that cannot be parsed is forwarded.
+func (x *work) bypassUnread(c *counted, reason string) (Result, error) {
+	in, most := x.r.http, x.s.live.Load().maxBody
+	chooses := several(&x.s.opts) && isJSON(in.Header.Get("Content-Type")) && !encoded(in.Header) &&
+		0 < in.ContentLength && in.ContentLength <= most && in.Header.Get("Expect") == ""
+	mem, ok := (*budget.Lease)(nil), false
+	if chooses {
+		mem, ok = x.s.budget.Lease(c.size)
+	}
 	if !ok {
-		return s.bypass(v, w, r, nil, nil, reason)
+		return x.bypass(nil, reason)
 	}
 	defer mem.Drop()
-	body, err := readBody(w, r, mem, s.live.Load().maxBody)
+	body, err := readBody(x.w, in, mem, most)
 	if err != nil {
 		return Refused, err
 	}
-	var q *request
-	if read, err := s.readings.of(&s.ids, r, c, &d, family, body, s.live.Load().rules, mem); err == nil {
-		q = new(request)
-		s.fill(q, r, body, read, family, d, mem)
+	x.r.mem = mem
+	if read, err := x.s.readings.of(&x.s.ids, in, c, &x.r.d, x.r.family, body, x.s.live.Load().rules, mem); err == nil {
+		x.r.fill(body, read)
 	}
-	return s.bypass(v, w, r, q, family.OriginalBody(body), reason)
+	return x.bypass(x.r.family.OriginalBody(body), reason)
 }
 
 // bypassRead is bypass for a request whose body has been read.
-func (s *Server) bypassRead(v *visit, w http.ResponseWriter, r *http.Request, q *request, reason string) (Result, error) {
-	body, err := q.forwarded()
+func (x *work) bypassRead(reason string) (Result, error) {
+	body, err := x.r.forwarded()
 	if err != nil {
 		return Refused, err
 	}
-	q.forwardedTo(&v.seen)
-	return s.bypass(v, w, r, q, body, reason)
+	x.r.forwardedTo(&x.v.seen)
+	return x.bypass(body, reason)
 }
 
 // lease charges a request, whose header has some bytes, before its body is read. One that is refused lasts until its client has read the
@@ -128,25 +122,26 @@ func (s *Server) lease(r *http.Request, header int64) (*budget.Lease, error) {
 	return mem, nil
 }
 
-// read reads the body and parses the request, which it fills. Both are charged to mem. c is what count has found in the header.
-func (s *Server) read(q *request, w http.ResponseWriter, r *http.Request, c *counted, family *api.Family, d Directives, mem *budget.Lease) error {
-	if ct := r.Header.Get("Content-Type"); !isJSON(ct) && !family.AnyType {
+// read reads the body and parses the request, which it fills. Both are charged to its lease. c is what count has found in the header.
+func (x *work) read(c *counted) error {
+	s, r, in := x.s, &x.r, x.r.http
+	if ct := in.Header.Get("Content-Type"); !isJSON(ct) && !r.family.AnyType {
 		return apierror.BadRequest("invalid_content_type", apierror.NotJSON(ct, "this endpoint"))
 	}
-	body, err := readBody(w, r, mem, s.live.Load().maxBody)
+	body, err := readBody(x.w, in, r.mem, s.live.Load().maxBody)
 	if err != nil {
 		return err
 	}
-	if body, err = s.opts.Canonical.apply(family, body, mem); err != nil {
+	if body, err = s.opts.Canonical.apply(r.family, body, r.mem); err != nil {
 		return err
 	}
 	epoch := s.cache.Epoch() // before the secret is read, by which the tenant is named: an answer under a secret that changes is not kept
-	read, err := s.readings.of(&s.ids, r, c, &d, family, body, s.live.Load().rules, mem)
+	read, err := s.readings.of(&s.ids, in, c, &r.d, r.family, body, s.live.Load().rules, r.mem)
 	if err != nil {
 		return err
 	}
-	s.fill(q, r, body, read, family, d, mem)
-	q.req.Epoch = epoch
+	r.fill(body, read)
+	r.req.Epoch = epoch
 	return nil
 }
 

@@ -12,58 +12,54 @@ import (
 	"reprise/proxy/upstream/usage"
 )
 
-// passThrough forwards r, and its answer as it arrives. It serves every path that is not cached, and the cached ones when
-// the cache takes no part. q is r where it has been read, and body then replaces r's own.
-func (s *Server) passThrough(v *visit, w http.ResponseWriter, r *http.Request, q *request, body []byte, status cacheStatus) error {
-	out := &statusWriter{ResponseWriter: w, visit: v, several: several(&s.opts), status: status}
-	u := s.opts.APIs.OriginalURL(r.URL)
-	if err := s.live.Load().gate.Path(r.Method, u); err != nil { // of the path as it is sent
+// passThrough forwards the request, and its answer as it arrives. It serves every path that is not cached, and the cached ones when
+// the cache takes no part, for a reason. body replaces that of the request, if it has been read.
+func (x *work) passThrough(body []byte, reason string) error {
+	s, in := x.s, x.r.http
+	u := s.opts.APIs.OriginalURL(in.URL)
+	if err := s.live.Load().gate.Path(in.Method, u); err != nil { // of the path as it is sent
 		return err
 	}
-	if u != r.URL {
-		r = r.WithContext(r.Context())
-		r.URL = u
+	if u != in.URL {
+		in = in.WithContext(in.Context())
+		in.URL = u
 	}
 	if !s.budget.Begin() {
 		return errNoMemory
 	}
 	defer s.budget.End()
-	of := s.opts.APIs.Naming(r.URL.Path) // the model decides where the request goes; or the body may have ids of replays
-	if body == nil && (of != nil || s.upstream.ModelMatters()) && isPlainJSON(r, s.live.Load().maxBody) {
-		mem, err := s.lease(r, 0)
+	of := s.opts.APIs.Naming(in.URL.Path) // the model decides where the request goes; or the body may have ids of replays
+	if body == nil && (of != nil || s.upstream.ModelMatters()) && isPlainJSON(in, s.live.Load().maxBody) {
+		mem, err := s.lease(in, 0)
 		if err != nil {
 			return err
 		}
 		defer mem.Drop()
-		if body, err = readBody(w, r, mem, r.ContentLength); err != nil {
+		if body, err = readBody(x.w, in, mem, in.ContentLength); err != nil {
 			return err
 		}
 		if of != nil {
 			body = of.OriginalBody(body)
 		}
 	}
-	return passed(s, r, forward(s, v, out, r, q, body))
-}
-
-// forward passes r, with this body if it has been read, to an upstream.
-func forward(s *Server, v *visit, out *statusWriter, r *http.Request, q *request, body []byte) error {
-	p := upstream.Request{Original: r, Tenant: s.ids.tenant(r.Header), Body: body, Span: v.seen.Span}
-	if v.seen.Tenant = p.Tenant; q != nil {
-		p.Model, p.Chain = q.Model, s.hints.chain(q)
-		v.seen.Model = q.Model
+	p := upstream.Request{Original: in, Tenant: s.ids.tenant(in.Header), Body: body, Span: x.r.span}
+	if x.v.seen.Tenant = p.Tenant; x.r.Request != nil {
+		p.Model, p.Chain = x.r.Model, s.hints.chain(&x.r)
+		x.v.seen.Model = x.r.Model
 		defer s.hints.drop(p.Chain)
 	}
+	out := &statusWriter{ResponseWriter: x.w, visit: x.v, several: several(&s.opts), status: cacheStatus{result: Bypass, fwd: "bypass", detail: []string{reason}}}
 	start := s.opts.Now()
 	defer func() {
-		v.seen.Waited = s.opts.Now().Sub(start)
+		x.v.seen.Waited = s.opts.Now().Sub(start)
 		out.spent()
 		out.span.End()
 	}()
-	return s.upstream.PassThrough(out, p, out)
+	return s.passed(in, s.upstream.PassThrough(out, p, out))
 }
 
 // passed is the error of a request that was forwarded, in the proxy's own words; nil where there was none.
-func passed(s *Server, r *http.Request, err error) error {
+func (s *Server) passed(r *http.Request, err error) error {
 	switch {
 	case err == nil:
 		return nil

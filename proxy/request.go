@@ -32,12 +32,11 @@ type request struct {
 	came   observe.Stamp
 }
 
-// fill makes q of what was read of a request, whose body is charged to mem. It has no tick yet: requests that pass through are no requests
-// to the policy.
-func (s *Server) fill(q *request, r *http.Request, body []byte, read reading, family *api.Family, d Directives, mem *budget.Lease) {
-	parsed := read.Request
+// fill adds what was read of the body. The request has no tick yet: requests that pass through are no requests to the policy.
+func (q *request) fill(body []byte, read reading) {
+	s, parsed, d := q.s, read.Request, &q.d
 	d.tighten(bodyDirectives(parsed.Directive))
-	*q = request{reading: read, s: s, family: family, http: r, body: body, d: d, mem: mem}
+	q.reading, q.body = read, body
 	q.req = cache.Request{Key: store.Key(parsed.Key), Scope: store.Scope(parsed.Scope), Prompt: parsed.Prompt, Epoch: s.cache.Epoch(),
 		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private(), NoExplore: d.OnlyIfCached}
 	byRule(&q.req, read.rule)
@@ -110,9 +109,11 @@ func (r *request) chargeHit(size int) bool {
 	return size <= firstBuffer || r.mem.GrowForHit(int64(size))
 }
 
-// trace gives r the span of its request, and makes spans of what the cache does for it.
-func (r *request) trace(span *tracing.Span) {
-	if r.span = span; span.Recording() {
+// traced notes in the span of the request what is asked, and makes spans of what the cache does for it.
+func (r *request) traced() {
+	span := r.span
+	span.About(tracing.Asked{Operation: r.family.Operation, Provider: r.family.Provider, Model: r.Model, Stream: r.Stream})
+	if span.Recording() {
 		r.req.Begin = func(s cache.Step) (end func()) { return span.Child(string(s)).End }
 	}
 }

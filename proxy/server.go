@@ -134,32 +134,18 @@ func CacheOf(s *Server) *cache.Cache { return s.cache }
 // Handler serves the API: the cached endpoints, explain, feedback, and all other paths by the pass-through.
 func (s *Server) Handler() http.Handler {
 	families := map[*api.Family]http.HandlerFunc{}
-	posts := map[string]http.HandlerFunc{
-		explainPath:  s.answering(func(_ *visit, w http.ResponseWriter, r *http.Request) (Result, error) { return s.explain(w, r) }, nil),
-		feedbackPath: s.answering(func(_ *visit, w http.ResponseWriter, r *http.Request) (Result, error) { return feedback(s, w, r) }, nil)}
+	posts := map[string]http.HandlerFunc{explainPath: s.answering((*work).explain, nil), feedbackPath: s.answering((*work).feedback, nil)}
 	for _, f := range s.opts.APIs.Families() {
-		families[f] = s.answering(func(v *visit, w http.ResponseWriter, r *http.Request) (Result, error) { return s.handle(v, w, r, f) }, f)
+		families[f] = s.answering((*work).handle, f)
 		posts[f.Path] = families[f]
 	}
-	rest := s.answering(func(v *visit, w http.ResponseWriter, r *http.Request) (Result, error) {
-		if err := checkConnection(r.Header); err != nil {
-			return Refused, err
-		}
-		if isOwn(r.URL.Path) && gate.HasToken(r, s.live.Load().adminToken) {
-			return Refused, errNotForwarded // the token is not for the upstream
-		}
-		if posts[sentPath(r.URL)] != nil && isOwn(r.URL.Path) && r.Method != http.MethodOptions {
-			w.Header().Set("Allow", http.MethodPost)
-			return Refused, errPostOnly
-		}
-		return Bypass, s.passThrough(v, w, r, nil, nil, cacheStatus{result: Bypass, fwd: "bypass", detail: []string{"endpoint"}})
-	}, nil)
+	rest := s.answering((*work).other, nil)
 	return clientio.Guard(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if h, ok := posts[sentPath(r.URL)]; ok && r.Method == http.MethodPost {
 			h(w, r)
 			return
 		}
-		r = atItsDoor(s, r)
+		r = s.atItsDoor(r)
 		if f := s.opts.APIs.ByPath(sentPath(r.URL)); f != nil && r.Method == http.MethodPost {
 			families[f](w, r)
 			return
@@ -168,8 +154,24 @@ func (s *Server) Handler() http.Handler {
 	}), func() time.Duration { return s.live.Load().client })
 }
 
+// other passes a request through whose endpoint is not cached.
+func (x *work) other() (Result, error) {
+	in := x.r.http
+	if err := checkConnection(in.Header); err != nil {
+		return Refused, err
+	}
+	if isOwn(in.URL.Path) && gate.HasToken(in, x.s.live.Load().adminToken) {
+		return Refused, errNotForwarded // the token is not for the upstream
+	}
+	if path := sentPath(in.URL); (path == explainPath || path == feedbackPath) && in.Method != http.MethodOptions {
+		x.w.Header().Set("Allow", http.MethodPost)
+		return Refused, errPostOnly
+	}
+	return x.bypass(nil, "endpoint")
+}
+
 // atItsDoor is r under the canonical path of its endpoint; r itself where it has that.
-func atItsDoor(s *Server, r *http.Request) *http.Request {
+func (s *Server) atItsDoor(r *http.Request) *http.Request {
 	path := api.Canonical(sentPath(r.URL))
 	if path == sentPath(r.URL) || path == "/v1/embeddings" && r.URL.Path == "/embeddings" && s.opts.llamacpp() {
 		return r
@@ -193,21 +195,21 @@ func sentPath(u *url.URL) string {
 
 // answering is the one place that turns a handler's error into a response, and counts and logs the request. f is the endpoint's API, nil
 // for a path that is not cached.
-func (s *Server) answering(h func(*visit, http.ResponseWriter, *http.Request) (Result, error), f *api.Family) http.HandlerFunc {
+func (s *Server) answering(h func(*work) (Result, error), f *api.Family) http.HandlerFunc {
 	write := apierror.Write
 	if f != nil {
 		write = f.WriteError
 	}
 	return s.keepingAlive(func(w http.ResponseWriter, r *http.Request) {
 		start, result, refused := s.opts.Now(), Refused, false
-		v := s.arrive(w, r, f)
+		x := s.arrive(w, r, f)
 		defer func() { // also after a panic, which cuts an answer off
 			if result == Refused && !refused && r.Context().Err() != nil {
 				result = Gone
 			}
-			s.end(v, w, r, result, start)
+			x.end(result, start)
 		}()
-		got, err := s.admit(v, w, r, h)
+		got, err := x.admit(h)
 		switch {
 		case err == nil:
 			result = got
@@ -223,17 +225,17 @@ func (s *Server) answering(h func(*visit, http.ResponseWriter, *http.Request) (R
 	}, f)
 }
 
-// admit passes r to h if the gate lets it.
-func (s *Server) admit(v *visit, w http.ResponseWriter, r *http.Request, h func(*visit, http.ResponseWriter, *http.Request) (Result, error)) (Result, error) {
-	now := s.live.Load()
+// admit lets h answer the request if the gate lets it pass.
+func (x *work) admit(h func(*work) (Result, error)) (Result, error) {
+	now, in := x.s.live.Load(), x.r.http
 	check := now.gate.Check
-	if (r.URL.Path == explainPath || r.URL.Path == feedbackPath) && gate.HasToken(r, now.adminToken) {
+	if (in.URL.Path == explainPath || in.URL.Path == feedbackPath) && gate.HasToken(in, now.adminToken) {
 		check = now.gate.CheckAdmin
 	}
-	if err := check(w, r); err != nil {
+	if err := check(x.w, in); err != nil {
 		return Refused, err
 	}
-	return h(v, w, r)
+	return h(x)
 }
 
 // isOwn reports whether a path looks like one of the proxy's own, here or on the admin listener.

@@ -15,7 +15,6 @@ import (
 	"reprise/proxy/api"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/observe"
-	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
 )
 
@@ -167,8 +166,8 @@ const requestID = "X-Request-Id"
 // mostID is the longest id in bytes that is taken from a client.
 const mostID = 128
 
-// arrive begins the visit of r, a request to an endpoint of f, and gives it an id.
-func (s *Server) arrive(w http.ResponseWriter, r *http.Request, f *api.Family) *visit {
+// arrive begins the work and the visit of r, a request to an endpoint of f, and gives it an id.
+func (s *Server) arrive(w http.ResponseWriter, r *http.Request, f *api.Family) *work {
 	v := visits.Get().(*visit)
 	if v.api = f; f != nil {
 		v.seen.Route, v.seen.Endpoint = f.Path, f.Name
@@ -181,7 +180,7 @@ func (s *Server) arrive(w http.ResponseWriter, r *http.Request, f *api.Family) *
 	}
 	v.seen.ID = v.ids[0]
 	r.Header[requestID], w.Header()[requestID] = v.ids, v.ids
-	return v
+	return &work{s: s, w: w, v: v, r: request{s: s, http: r, family: f, span: v.seen.Span, came: v.seen.Came}}
 }
 
 // isID reports whether a client's id may go into headers and logs.
@@ -215,12 +214,6 @@ func (v *visit) answeredAs(h http.Header, theirs []string) {
 	}
 }
 
-// asks notes in the span of a request what is asked, and returns the span.
-func (v *visit) asks(q *request) *tracing.Span {
-	v.seen.Span.About(tracing.Asked{Operation: q.family.Operation, Provider: q.family.Provider, Model: q.Model, Stream: q.Stream})
-	return v.seen.Span
-}
-
 // scheme is how the client has come.
 func scheme(r *http.Request) string {
 	if r.TLS != nil {
@@ -229,20 +222,21 @@ func scheme(r *http.Request) string {
 	return "http"
 }
 
-// end passes what became of a request, which came at start, to those who watch, and gives up v.
-func (s *Server) end(v *visit, w http.ResponseWriter, r *http.Request, result Result, start time.Time) {
-	client := w
-	if k, ok := w.(*keepalive); ok {
+// end passes what became of the request, which came at start, to those who watch, and gives up the visit.
+func (x *work) end(result Result, start time.Time) {
+	client, in := x.w, x.r.http
+	if k, ok := client.(*keepalive); ok {
 		client = k.ResponseWriter
 	}
-	o := &v.seen
-	o.Answered, o.Result, o.At = true, result, s.opts.Now()
-	o.Took, o.Method, o.Path, o.Scheme = o.At.Sub(start), r.Method, r.URL.Path, scheme(r)
+	o := &x.v.seen
+	o.Answered, o.Result, o.At = true, result, x.s.opts.Now()
+	o.Took, o.Method, o.Path, o.Scheme = o.At.Sub(start), in.Method, in.URL.Path, scheme(in)
 	o.Status, o.Bytes = clientio.Sent(client)
-	if all := w.Header()["Cache-Status"]; len(all) > 0 {
+	if all := x.w.Header()["Cache-Status"]; len(all) > 0 {
 		o.CacheStatus = all[len(all)-1]
 	}
-	s.observers.Ended(o)
-	*v = visit{}
-	visits.Put(v)
+	x.s.observers.Ended(o)
+	*x.v = visit{}
+	visits.Put(x.v)
+	x.v = nil
 }
