@@ -19,9 +19,9 @@ func newAlignment(memory int64, now func() time.Time) *align.Watch {
 	return align.NewWatch(o)
 }
 
-// AlignmentOf is what compares the requests that a server sends to the upstream; it reports where they part although what follows is the
+// Alignment is what compares the requests that a server sends to the upstream; it reports where they part although what follows is the
 // same again. It is for the admin API and for metrics.
-func AlignmentOf(s *Server) *align.Watch { return s.alignment }
+func (s *Server) Alignment() *align.Watch { return s.alignment }
 
 // Forms are the canonical forms of bodies, by the name of their API.
 type Forms map[string]*align.Canonicaliser

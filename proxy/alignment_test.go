@@ -126,7 +126,7 @@ func TestAlignment(t *testing.T) {
 		r.ask(t, "/v1/chat/completions", strings.TrimSuffix(body, "}")+`,"n":2}`, "Authorization: Bearer sk-other")
 		r.ask(t, "/v1/embeddings", fmt.Sprintf(`{"model":"e","input":"%d %s"}`, i, rules))
 	}
-	report := AlignmentOf(r.Server).Report()
+	report := r.Server.Alignment().Report()
 	if len(report.Applications) != 2 || report.Applications[0].Tenant == report.Applications[1].Tenant {
 		t.Fatalf("got\n%s", report)
 	}
@@ -145,7 +145,7 @@ func TestAlignment(t *testing.T) {
 		if _, _, err := r.Purge(t.Context(), f); err != nil {
 			t.Fatal(err)
 		}
-		switch after := AlignmentOf(r.Server).Report(); {
+		switch after := r.Server.Alignment().Report(); {
 		case f.Entry != 0 && !reflect.DeepEqual(after, report):
 			t.Errorf("after a purge of one entry:\n%s", after)
 		case f.Entry == 0 && (len(after.Applications) > 0 || after.Emptied.IsZero()):

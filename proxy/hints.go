@@ -171,7 +171,7 @@ func mayEmbed(q *request) bool {
 }
 
 // newContinuation returns what predicts whether conversations go on, nil where nothing ranks prefixes.
-func newContinuation(s *Server) *continuation.Predictor {
+func (s *Server) newContinuation() *continuation.Predictor {
 	o := continuation.Options{Model: s.opts.Continues, Embedder: s.opts.Embedder, Limit: max(s.opts.Limits.Embed, 0),
 		Guard: func(step func() error) { s.faults.guard("continuation", step) }}
 	if s.hints.worth == nil {
@@ -187,20 +187,20 @@ func (h *hints) answered(q *request) {
 	}
 }
 
-// PrefixesOf lists the prefixes of recent misses that are worth most to the caches of the upstreams, if they are kept for life, at most n. It is
+// Prefixes lists the prefixes of recent misses that are worth most to the caches of the upstreams, if they are kept for life, at most n. It is
 // empty where nothing depends on prefixes: there is one upstream, of which no hint is asked.
-func PrefixesOf(s *Server, life time.Duration, n int) []worth.Ranked {
+func (s *Server) Prefixes(life time.Duration, n int) []worth.Ranked {
 	if s.hints.worth == nil {
 		return []worth.Ranked{}
 	}
 	return s.hints.worth.Rank(life, n, s.opts.Now())
 }
 
-// UpstreamsOf is what sends the requests of a server to the upstreams, for reports and for an operator who drains one.
-func UpstreamsOf(s *Server) *upstream.Client { return s.upstream }
+// Upstreams is what sends the requests of a server to the upstreams, for reports and for an operator who drains one.
+func (s *Server) Upstreams() *upstream.Client { return s.upstream }
 
-// GenerationOf is the number of the names under which upstreams cache for a server, which every purge raises, and whether a restart keeps it.
-func GenerationOf(s *Server) (n uint64, durable bool) {
+// Generation is the number of the names under which upstreams cache for a server, which every purge raises, and whether a restart keeps it.
+func (s *Server) Generation() (n uint64, durable bool) {
 	if s.opts.Remote != nil {
 		return s.opts.Purges().Purges, true
 	}

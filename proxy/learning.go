@@ -23,11 +23,11 @@ import (
 	"reprise/topics/reuse/evidence"
 )
 
-// LearningOf is what a server finds out about the answers that it reuses by meaning.
-func LearningOf(s *Server) *learn.Learner { return s.learner }
+// Learning is what a server finds out about the answers that it reuses by meaning.
+func (s *Server) Learning() *learn.Learner { return s.learner }
 
 // newLearner returns the learner of a server that has its cache.
-func newLearner(s *Server) *learn.Learner {
+func (s *Server) newLearner() *learn.Learner {
 	l := learn.New(learn.Options{Server: learning{s, s.budget.Account()}, Cache: s.cache, Verdicts: s.cache.Verdicts(), Prompts: s.opts.LogPrompts, Now: s.opts.Now})
 	l.SetModel(s.opts.JudgeModel, s.opts.JudgeBudget)
 	return l
@@ -41,11 +41,11 @@ type learning struct {
 
 // Ask implements learn.Server.
 func (x learning) Ask(ctx context.Context, model string, messages [2]learn.Message) (string, error) {
-	return askJudge(ctx, x.s, model, messages)
+	return x.s.askJudge(ctx, model, messages)
 }
 
 // Text implements learn.Server.
-func (x learning) Text(hit *cache.Hit) (string, bool, error) { return storedText(x.s, hit) }
+func (x learning) Text(hit *cache.Hit) (string, bool, error) { return x.s.storedText(hit) }
 
 // Hold implements learn.Server.
 func (x learning) Hold(bytes int64) bool { return x.account.Reserve(bytes) }
@@ -58,7 +58,7 @@ func (x learning) Guard(step string, run func() error) bool { return x.s.faults.
 
 // Judge implements learn.Server.
 func (x learning) Judge(r *learn.Reviewed) *reuse.Judge {
-	rule, _ := RuleOf(x.s, rules.Request{Tenant: r.Tenant, Namespace: r.Namespace, Path: r.Endpoint, Model: r.Model})
+	rule, _ := x.s.Rule(rules.Request{Tenant: r.Tenant, Namespace: r.Namespace, Path: r.Endpoint, Model: r.Model})
 	return &reuse.Judge{Words: x.s.opts.Words, MaxError: rule.MaxErrorRate, Rates: x.s.cache.Rates()}
 }
 
@@ -80,7 +80,7 @@ func foundBy(v *reuse.Verdict, basis cache.Basis) []string {
 }
 
 // storedText is the text of a stored answer; false where it has none, or calls tools.
-func storedText(s *Server, hit *cache.Hit) (text string, ok bool, err error) {
+func (s *Server) storedText(hit *cache.Hit) (text string, ok bool, err error) {
 	e, err := s.cache.Whole(context.Background(), hit.Entry)
 	if err != nil || !e.Same(hit.Entry) {
 		return "", false, err
@@ -109,7 +109,7 @@ const judgeTenant = "reprise"
 const mostJudgeReply = 64 << 10
 
 // askJudge sends a conversation to the judge model, under the credential of the upstream that has it, and returns the text of its answer.
-func askJudge(ctx context.Context, s *Server, model string, messages [2]learn.Message) (string, error) {
+func (s *Server) askJudge(ctx context.Context, model string, messages [2]learn.Message) (string, error) {
 	family := s.opts.APIs.ByPath("/v1/chat/completions")
 	if family == nil {
 		return "", errors.New("ask the judge model: the chat API is not among those of this proxy")

@@ -36,8 +36,8 @@ func (o Options) live() *live {
 		Shared: o.TenantFrom != "authorization", Credentials: upstream.KeyHeaders, Families: paths})}
 }
 
-// RuleOf returns the rule in force for a request, and those before it that do not fit.
-func RuleOf(s *Server, r rules.Request) (*rules.Rule, []rules.Passed) {
+// Rule returns the rule in force for a request, and those before it that do not fit.
+func (s *Server) Rule(r rules.Request) (*rules.Rule, []rules.Passed) {
 	return s.live.Load().rules.Why(r)
 }
 

@@ -218,7 +218,7 @@ func (s *Server) Stats() Stats {
 }
 
 // newWatch returns what keeps a history of the server's counters.
-func newWatch(s *Server) *watch.Watch {
+func (s *Server) newWatch() *watch.Watch {
 	return watch.New(watch.Options{Names: observe.ResultNames, Read: func() (c watch.Counters) {
 		for _, endpoint := range s.metrics.endpoints {
 			for r := range c.Requests {
@@ -239,5 +239,5 @@ func newWatch(s *Server) *watch.Watch {
 	}})
 }
 
-// WatchOf is the history of a server, and the stream of its requests, for the admin API.
-func WatchOf(s *Server) *watch.Watch { return s.watch }
+// Watch is the history of a server, and the stream of its requests, for the admin API.
+func (s *Server) Watch() *watch.Watch { return s.watch }

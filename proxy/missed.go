@@ -19,7 +19,7 @@ import (
 // missesShare is the part of the memory limit that what is remembered of misses may take.
 const missesShare = 64
 
-func newMisses(s *Server) *misses.Watch {
+func (s *Server) newMisses() *misses.Watch {
 	o := misses.Options{Now: s.opts.Now, Requests: s.metrics.lookedFor, Prompts: s.opts.LogPrompts}
 	if all := s.opts.APIs.Families(); len(all) > 0 {
 		names := all[0].Requests.Names // each has those of all
@@ -38,11 +38,11 @@ func newMisses(s *Server) *misses.Watch {
 	return misses.NewWatch(o)
 }
 
-// MissesOf is what finds why requests to a server missed, for the admin API.
-func MissesOf(s *Server) *misses.Watch { return s.misses }
+// Misses is what finds why requests to a server missed, for the admin API.
+func (s *Server) Misses() *misses.Watch { return s.misses }
 
 // foundElsewhere makes the watch remember an entry from before the start, or of another process.
-func foundElsewhere(s *Server, e *store.Entry, asks uint64) {
+func (s *Server) foundElsewhere(e *store.Entry, asks uint64) {
 	family := s.opts.APIs.ByPath(e.Endpoint)
 	if family == nil {
 		return

@@ -36,7 +36,7 @@ func TestScopePatterns(t *testing.T) {
 			r.ask(t, "/v1/chat/completions", asked("Team a. "+c.first, capital))
 			r.ask(t, "/v1/chat/completions", asked("Team b. "+c.second, capital))
 			r.countedMisses(t, 2)
-			report := MissesOf(r.Server).Report(misses.Settings{IgnorePatterns: patterns})
+			report := r.Server.Misses().Report(misses.Settings{IgnorePatterns: patterns})
 			g := report.Groups[slices.IndexFunc(report.Groups, func(g misses.Group) bool { return g.Why == "scope" })]
 			if c.group == "" {
 				if len(g.Set) > 0 || !strings.Contains(g.Repair, c.where) {

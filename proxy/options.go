@@ -341,6 +341,6 @@ func (o *Options) cache(s *Server) cache.Options {
 	}
 	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.rules().Compares(),
 		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: judge, Draw: o.Draw, Evidence: o.Evidence, Learned: o.Learned, Readers: o.Readers, Studied: len(o.Observers) > 0,
-		Found:  func(e *store.Entry, asks uint64) { foundElsewhere(s, e, asks) },
+		Found:  s.foundElsewhere,
 		Remote: o.Remote, Log: o.Log, Ceiling: o.Ceiling, Now: o.Now}
 }

@@ -75,10 +75,10 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, behind http.Handler, adjus
 	}
 	r.store, r.topics = o.Store, o.Topics
 	r.api = httptest.NewServer(r.Server.Handler())
-	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Learner: LearningOf(r.Server), Alignment: AlignmentOf(r.Server), Reports: r, Undos: admin.NewUndos(func(ctx context.Context, id policy.ID) (c admin.Copied, ok bool, err error) {
-		c.PutBack, c.Drop, ok, err = CopyOf(ctx, r.Server, id)
+	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Learner: r.Server.Learning(), Alignment: r.Server.Alignment(), Reports: r, Undos: admin.NewUndos(func(ctx context.Context, id policy.ID) (c admin.Copied, ok bool, err error) {
+		c.PutBack, c.Drop, ok, err = r.Server.Copy(ctx, id)
 		return c, ok, err
-	}), Entries: o.Store, Topics: o.Topics, Ranks: o.Store.Ranks(), Settle: func() { CacheOf(r.Server).Stats() }, Token: o.AdminToken, Policy: "rac+"})
+	}), Entries: o.Store, Topics: o.Topics, Ranks: o.Store.Ranks(), Settle: func() { r.Server.Cache().Stats() }, Token: o.AdminToken, Policy: "rac+"})
 	r.admin = httptest.NewServer(r.adminAPI)
 	t.Cleanup(func() {
 		r.api.Close()
@@ -98,7 +98,7 @@ func (r *rig) Report(_ context.Context, name string) any {
 	case "stats":
 		return r.Stats()
 	case "misses":
-		return MissesOf(r.Server).Report(misses.Settings{})
+		return r.Server.Misses().Report(misses.Settings{})
 	}
 	return nil
 }

@@ -49,9 +49,9 @@ func (s *Server) Purged(f store.Filter) {
 	s.flights.Detach() // their answers may have been read before the removal, or be as old
 }
 
-// CopyOf copies an entry that is about to be purged, with its answer in memory, which is charged. putBack stores it again under a new id, and drop
+// Copy copies an entry that is about to be purged, with its answer in memory, which is charged. putBack stores it again under a new id, and drop
 // does not: one of them is called, once. ok is false where there is no such entry.
-func CopyOf(ctx context.Context, s *Server, id policy.ID) (putBack func(context.Context) (policy.ID, error), drop func(), ok bool, err error) {
+func (s *Server) Copy(ctx context.Context, id policy.ID) (putBack func(context.Context) (policy.ID, error), drop func(), ok bool, err error) {
 	kept, ok, err := s.cache.Undo().Copy(ctx, id)
 	if errors.Is(err, cache.ErrDeaf) {
 		return nil, nil, ok, errNoUndo
@@ -72,7 +72,7 @@ func CopyOf(ctx context.Context, s *Server, id policy.ID) (putBack func(context.
 		defer drop()
 		id, reason, err := s.cache.Undo().PutBack(ctx, kept)
 		if id == 0 {
-			return 0, notPutBack(s, reason, err)
+			return 0, s.notPutBack(reason, err)
 		}
 		s.faults.degraded(err)
 		return id, nil // a fault of the topics costs only hits by meaning
@@ -84,7 +84,7 @@ var errNoUndo = &apierror.Error{Status: http.StatusServiceUnavailable, Type: api
 	Message: `Nothing was purged: the shared store does not answer, and until it does a purge cannot be taken back. Leave out "undo" to purge all the same.`}
 
 // notPutBack is why an entry stays purged, as a client is shown it.
-func notPutBack(s *Server, reason string, err error) error {
+func (s *Server) notPutBack(reason string, err error) error {
 	e := &apierror.Error{Status: http.StatusConflict, Type: apierror.TypeCache}
 	switch {
 	case errors.Is(err, cache.ErrTaken):

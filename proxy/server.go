@@ -98,21 +98,21 @@ func New(o Options) (*Server, error) {
 	s.costs = prices.NewLedger(o.Prices)
 	s.metrics.vectors = append(s.metrics.vectors, predicted, s.costs)
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}
-	s.misses = newMisses(s)
+	s.misses = s.newMisses()
 	s.flights = upstream.NewFlights[*outcome](s.faults.panicked)
 	s.live.Store(o.live())
 	if s.cache, err = cache.New(o.cache(s)); err != nil {
 		up.Close()
 		return nil, err
 	}
-	s.learner = newLearner(s)
+	s.learner = s.newLearner()
 	s.metrics.vectors = append(s.metrics.vectors, s.learner)
 	s.faults.degraded(s.cache.Restore(context.Background()))
-	s.watch = newWatch(s)
-	s.warmer = newWarmer(s)
+	s.watch = s.newWatch()
+	s.warmer = s.newWarmer()
 	s.observers = observe.NewList(s.faults, s.watchers(), s.memories()...)
 	s.warmer.start()
-	s.continuation = newContinuation(s)
+	s.continuation = s.newContinuation()
 	return s, nil
 }
 
@@ -128,8 +128,8 @@ func (s *Server) watchers() []observe.Observer {
 // memories are what keeps something of requests beside the observers.
 func (s *Server) memories() []observe.Memory { return []observe.Memory{s.readings, s.warmer} }
 
-// CacheOf is the cache of a server, for what follows the log of a shared store.
-func CacheOf(s *Server) *cache.Cache { return s.cache }
+// Cache is the cache of a server, for what follows the log of a shared store.
+func (s *Server) Cache() *cache.Cache { return s.cache }
 
 // Handler serves the API: the cached endpoints, explain, feedback, and all other paths by the pass-through.
 func (s *Server) Handler() http.Handler {

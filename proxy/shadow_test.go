@@ -90,16 +90,16 @@ func TestPurgeOfShadowList(t *testing.T) {
 	fill := func(model string) (entry policy.ID) {
 		body := func(prompt string) string { return strings.Replace(chat(prompt), "gpt-4o", model, 1) }
 		entry = entryOf(t, r.ask(t, "/v1/chat/completions", body(reset)))
-		before := len(LearningOf(r.Server).Shadowed())
+		before := len(r.Server.Learning().Shadowed())
 		r.ask(t, "/v1/chat/completions", body(asks))
-		eventually(t, "the list", func() bool { return len(LearningOf(r.Server).Shadowed()) == before+1 })
+		eventually(t, "the list", func() bool { return len(r.Server.Learning().Shadowed()) == before+1 })
 		return entry
 	}
 	fill("gpt-4o")
 	second := fill("gpt-4")
 	fill("o3")
 	models := func() (all string) {
-		for _, s := range LearningOf(r.Server).Shadowed() {
+		for _, s := range r.Server.Learning().Shadowed() {
 			all += s.Model + " "
 		}
 		return all
@@ -133,11 +133,11 @@ func TestPurgeOfOwnEntry(t *testing.T) {
 		if !ok {
 			t.Fatal("the upstream's answer is not stored")
 		}
-		eventually(t, "the list", func() bool { return len(LearningOf(r.Server).Shadowed()) == 1 })
+		eventually(t, "the list", func() bool { return len(r.Server.Learning().Shadowed()) == 1 })
 		if _, _, err := r.Purge(t.Context(), filter(own)); err != nil {
 			t.Fatal(err)
 		}
-		if list := LearningOf(r.Server).Shadowed(); len(list) != 0 {
+		if list := r.Server.Learning().Shadowed(); len(list) != 0 {
 			t.Errorf("by %s: %+v", name, list)
 		}
 	}
@@ -158,7 +158,7 @@ func TestPurgeDuringComparison(t *testing.T) {
 	})
 	r.ask(t, "/v1/chat/completions", chat(asks))
 	r.learner.Close() // waits for the comparison
-	if n, list := len(learnt.list()), LearningOf(r.Server).Shadowed(); n != 0 || len(list) != 0 {
+	if n, list := len(learnt.list()), r.Server.Learning().Shadowed(); n != 0 || len(list) != 0 {
 		t.Errorf("%d samples, list %+v", n, list)
 	}
 }

@@ -75,7 +75,7 @@ func TestTokensOfOneUpstream(t *testing.T) {
 		for _, prompt := range []string{"one", "two", "two"} {
 			r.ask(t, "/v1/chat/completions", chat(prompt))
 		}
-		counted := func() upstream.Counts { return UpstreamsOf(r.Server).Upstreams()[0].Counts }
+		counted := func() upstream.Counts { return r.Server.Upstreams().Upstreams()[0].Counts }
 		eventually(t, "the tokens", func() bool { return counted().Prompt >= 200 })
 		if got := counted(); got.Prompt != 200 || got.Cached != 128 {
 			t.Errorf("dialect %q: %+v", target, got)

@@ -64,7 +64,7 @@ const (
 
 // newWarmer returns a warmer, nil where nothing is to be warmed. Without a credential of the operator's nothing is: a
 // client's is for the client's own requests.
-func newWarmer(s *Server) *warmer {
+func (s *Server) newWarmer() *warmer {
 	if s.opts.Hints.WarmBudget <= 0 || s.hints.worth == nil || s.opts.UpstreamKey == "" {
 		return nil
 	}
@@ -115,7 +115,7 @@ func (w *warmer) Forget(store.Filter) {
 
 // note keeps the scaffold of q, whose chain is c, unless the client forbids to keep anything of its request.
 func (w *warmer) note(q *request, c *prefix.Chain, now time.Time) {
-	if w == nil || q.d.NoStore || c.Shared < leastWarmBytes || c.Shared > mostWarmBody || upstream.LifeOf(w.s.upstream, q.Model) == 0 {
+	if w == nil || q.d.NoStore || c.Shared < leastWarmBytes || c.Shared > mostWarmBody || w.s.upstream.Life(q.Model) == 0 {
 		return
 	}
 	w.mu.Lock()
@@ -204,7 +204,7 @@ func (w *warmer) due(now time.Time) (all []prefix.Block) {
 	w.filled = now
 	for b, k := range w.kept {
 		residual, idle, known := w.s.hints.worth.Residual(b, now)
-		life := upstream.LifeOf(w.s.upstream, k.Model)
+		life := w.s.upstream.Life(k.Model)
 		if !known || life == 0 {
 			delete(w.kept, b)
 			continue

@@ -15,7 +15,7 @@ import (
 // kept; what the cache took no part in is not there. Uses that wait to be applied are.
 func TestWindowsOfRequests(t *testing.T) {
 	r := newRig(t)
-	windows := admin.KeepWindows(func() store.Stats { return CacheOf(r.Server).Stats().Store })
+	windows := admin.KeepWindows(func() store.Stats { return r.Server.Cache().Stats().Store })
 	t.Cleanup(windows.Close)
 	h := admin.New(admin.Options{Proxy: r.Server, Entries: r.store, Topics: r.topics, Windows: windows, Policy: "rac+"})
 	for i := range 5 {

@@ -60,7 +60,7 @@ func TestWorth(t *testing.T) {
 			}
 		}
 		var app worth.Ranked
-		for _, p := range PrefixesOf(r.Server, 10*time.Minute, 100) {
+		for _, p := range r.Server.Prefixes(10*time.Minute, 100) {
 			if p.Kind == worth.Application {
 				app = p
 			}
@@ -90,7 +90,7 @@ func TestContinues(t *testing.T) {
 		if got := r.ask(t, "/v1/chat/completions", chat("why is the sky blue")); got.status != http.StatusOK {
 			t.Fatalf("status %d", got.status)
 		}
-		return r, func() float64 { return PrefixesOf(r.Server, time.Minute, 1)[0].Continues }
+		return r, func() float64 { return r.Server.Prefixes(time.Minute, 1)[0].Continues }
 	}
 	predicted := 1 / (1 + math.Exp(-3))
 	_, works := ask(embed.NewBuiltin())
@@ -113,7 +113,7 @@ func (failing) Embed(context.Context, []string) ([][]float32, error) {
 func TestNothingReadsPrefixes(t *testing.T) {
 	r := newRig(t)
 	r.ask(t, "/v1/chat/completions", chat("hello"))
-	if got := PrefixesOf(r.Server, time.Minute, 10); got == nil || len(got) != 0 || r.hints.worth != nil {
+	if got := r.Server.Prefixes(time.Minute, 10); got == nil || len(got) != 0 || r.hints.worth != nil {
 		t.Errorf("%v", got)
 	}
 }

@@ -61,7 +61,7 @@ func vectors(e embed.Embedder) (space string, dim int, former func(string) (stri
 
 // embedderState is what readyz shows of the embedder, nil where that calls no server.
 func (s *service) embedderState() func() string {
-	c := proxy.CacheOf(s.proxy)
+	c := s.proxy.Cache()
 	if state, _ := c.Embedder(); state == "" {
 		return nil
 	}
@@ -77,7 +77,7 @@ func (s *service) adopted(space string) error {
 	if s.sharing == nil {
 		return nil
 	}
-	return s.sharing.adopted(proxy.CacheOf(s.proxy), space)
+	return s.sharing.adopted(s.proxy.Cache(), space)
 }
 
 // takeTimeout bounds the load of the vectors that others have computed.

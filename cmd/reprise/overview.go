@@ -17,7 +17,7 @@ import (
 
 // overview adds what is in force and what is degraded to what GET /admin/overview shows.
 func (s *service) overview(cfg *config.Config, o *admin.Overview) {
-	o.Started, o.Prompts = proxy.WatchOf(s.proxy).Started().UTC(), cfg.LogPrompts
+	o.Started, o.Prompts = s.proxy.Watch().Started().UTC(), cfg.LogPrompts
 	if cfg.Prices != nil {
 		o.Currency = cfg.Prices.Currency()
 	}
@@ -84,7 +84,7 @@ func (s *service) degraded(cfg *config.Config, o *admin.Overview) {
 
 // degradedParts looks at the embedder and the upstreams.
 func (s *service) degradedParts(add func(part, words, repair string)) {
-	c := proxy.CacheOf(s.proxy)
+	c := s.proxy.Cache()
 	state, fault := c.Embedder()
 	switch {
 	case state != "" && state != cache.EmbedderWorks && fault != nil:
@@ -92,7 +92,7 @@ func (s *service) degradedParts(add func(part, words, repair string)) {
 	case c.Degraded():
 		add("embedder", "It failed several times and is left alone for a while: only exact hits are served.", "The log has the error.")
 	}
-	for _, u := range proxy.UpstreamsOf(s.proxy).Upstreams() {
+	for _, u := range s.proxy.Upstreams().Upstreams() {
 		switch h := u.Health; {
 		case h.Condition == condition.Failing:
 			add("upstream "+u.Name, failing(h.Failures, u.Fault), "GET /admin/upstreams has its state, and reprise doctor examines it.")
@@ -104,7 +104,7 @@ func (s *service) degradedParts(add func(part, words, repair string)) {
 			add("upstream "+u.Name, words, "GET /admin/upstreams has its state.")
 		}
 	}
-	if n := proxy.UpstreamsOf(s.proxy).Load().Queued; n > 0 {
+	if n := s.proxy.Upstreams().Load().Queued; n > 0 {
 		add("upstream", fmt.Sprintf("%d requests wait for a call, because as many as allowed are under way.", n), "REPRISE_MAX_CONCURRENT.")
 	}
 }

@@ -2,7 +2,6 @@ package main
 
 import (
 	"reprise/cmd/reprise/internal/config"
-	"reprise/proxy"
 	"reprise/proxy/admin"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/rules"
@@ -33,7 +32,7 @@ func (s *service) ruleOf(cfg *config.Config, a admin.Asked) (shown any, ok bool)
 	} else {
 		r.Team = a.Tenant
 	}
-	rule, before := proxy.RuleOf(s.proxy, r)
+	rule, before := s.proxy.Rule(r)
 	x := shownRule{Request: a, RuleInForce: cfg.InForce(rule.Name), Passed: []passedRule{}}
 	for _, p := range before {
 		x.Passed = append(x.Passed, passedRule{p.Rule, p.Field})

@@ -95,10 +95,10 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 		return nil, errors.Join(err, s.release(0))
 	}
 	if s.sharing != nil {
-		s.sharing.begin(proxy.CacheOf(s.proxy))
+		s.sharing.begin(s.proxy.Cache())
 	}
-	s.revival = revive(proxy.CacheOf(s.proxy), s.adopted, log)
-	s.windows = admin.KeepWindows(func() store.Stats { return proxy.CacheOf(s.proxy).Stats().Store })
+	s.revival = revive(s.proxy.Cache(), s.adopted, log)
+	s.windows = admin.KeepWindows(func() store.Stats { return s.proxy.Cache().Stats().Store })
 	s.undos = admin.NewUndos(s.copyOf)
 	s.admin.set(s.newAdmin(cfg))
 	return s, nil
@@ -118,7 +118,7 @@ func (s *service) reload(cfg *config.Config, log *slog.Logger) error {
 
 // copyOf copies an entry that is about to be purged.
 func (s *service) copyOf(ctx context.Context, id policy.ID) (c admin.Copied, ok bool, err error) {
-	c.PutBack, c.Drop, ok, err = proxy.CopyOf(ctx, s.proxy, id)
+	c.PutBack, c.Drop, ok, err = s.proxy.Copy(ctx, id)
 	return c, ok, err
 }
 
@@ -145,7 +145,7 @@ func (r reports) Report(ctx context.Context, name string) any {
 	case "config":
 		return r.cfg.Effective()
 	case "misses":
-		return proxy.MissesOf(r.s.proxy).Report(r.s.repairs(r.cfg))
+		return r.s.proxy.Misses().Report(r.s.repairs(r.cfg))
 	case "whatif":
 		return r.s.study.Report(ctx, r.s.judging(r.cfg))
 	}
@@ -155,14 +155,14 @@ func (r reports) Report(ctx context.Context, name string) any {
 // newAdmin returns the admin API of the service.
 func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Upstreams: upstreams{s.proxy}, Ranks: s.store.Ranks(),
-		Settle:   func() { proxy.CacheOf(s.proxy).Stats() },
-		Prefixes: func(life time.Duration, n int) any { return proxy.PrefixesOf(s.proxy, life, n) }, Policy: cfg.Policy, Windows: s.windows, Token: cfg.AdminToken,
+		Settle:   func() { s.proxy.Cache().Stats() },
+		Prefixes: func(life time.Duration, n int) any { return s.proxy.Prefixes(life, n) }, Policy: cfg.Policy, Windows: s.windows, Token: cfg.AdminToken,
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,
 		Reports: reports{s, cfg},
 		Rule:    func(a admin.Asked) (any, bool) { return s.ruleOf(cfg, a) },
 		Client:  cfg.ClientTimeout}
-	o.Watch, o.Overview = proxy.WatchOf(s.proxy), func(to *admin.Overview) { s.overview(cfg, to) }
-	o.Learner, o.Alignment, o.Undos = proxy.LearningOf(s.proxy), proxy.AlignmentOf(s.proxy), s.undos
+	o.Watch, o.Overview = s.proxy.Watch(), func(to *admin.Overview) { s.overview(cfg, to) }
+	o.Learner, o.Alignment, o.Undos = s.proxy.Learning(), s.proxy.Alignment(), s.undos
 	if s.recorder != nil {
 		o.Lost = s.recorder.lost.Load
 	}

@@ -16,8 +16,8 @@ type upstreams struct{ of *proxy.Server }
 
 // Upstreams implements admin.Upstreams.
 func (u upstreams) Upstreams() (all []admin.Upstream) {
-	hints := proxy.UpstreamsOf(u.of).Hints()
-	for _, s := range proxy.UpstreamsOf(u.of).Upstreams() {
+	hints := u.of.Upstreams().Hints()
+	for _, s := range u.of.Upstreams().Upstreams() {
 		one := shownUpstream(&s)
 		for _, h := range hints {
 			if h.Upstream == s.Name {
@@ -31,11 +31,11 @@ func (u upstreams) Upstreams() (all []admin.Upstream) {
 
 // Drain implements admin.Upstreams.
 func (u upstreams) Drain(name string, drained bool) bool {
-	return proxy.UpstreamsOf(u.of).Drain(name, drained)
+	return u.of.Upstreams().Drain(name, drained)
 }
 
 // Generation implements admin.Upstreams.
-func (u upstreams) Generation() (n uint64, durable bool) { return proxy.GenerationOf(u.of) }
+func (u upstreams) Generation() (n uint64, durable bool) { return u.of.Generation() }
 
 // mostLeftOut is how many models of a field are named: clients choose the names.
 const mostLeftOut = 20

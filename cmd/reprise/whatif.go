@@ -28,5 +28,5 @@ func (s *service) judging(cfg *config.Config) *whatif.Judging {
 		return nil
 	}
 	return &whatif.Judging{Words: cfg.Embedder == "builtin", MaxError: cfg.MaxErrorRate, Threshold: gates.Hit, Lowest: gates.Route,
-		Rates: func() *evidence.Rates { return proxy.CacheOf(s.proxy).Rates() }}
+		Rates: func() *evidence.Rates { return s.proxy.Cache().Rates() }}
 }

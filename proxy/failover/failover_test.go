@@ -87,7 +87,7 @@ func newProxy(t *testing.T, change func(*proxy.Options)) *world {
 
 // condition is the health of an engine, as the proxy has it.
 func (w *world) condition(i int) health.Condition {
-	return proxy.UpstreamsOf(w.Server).Upstreams()[i].Health.Condition
+	return w.Server.Upstreams().Upstreams()[i].Health.Condition
 }
 
 // TestKilledInTheMiddle: an answer whose engine dies is cut for the client, and not asked for again. Requests that come later are

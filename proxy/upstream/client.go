@@ -185,9 +185,9 @@ func (r *Replica) terms(model, asked string, o *Client) dialect.Caps {
 	return t
 }
 
-// LifeOf is how long the upstreams of c that serve a model keep a prefix without a use, the shortest of them; 0: none forgets by time, as far
+// Life is how long the upstreams of c that serve a model keep a prefix without a use, the shortest of them; 0: none forgets by time, as far
 // as is known.
-func LifeOf(c *Client, model string) (life time.Duration) {
+func (c *Client) Life(model string) (life time.Duration) {
 	for _, r := range c.replicas {
 		mapped, serves := r.target.serves(model)
 		if l := cmp.Or(r.dialect.Caps(mapped), r.dialect.Caps(model)).Life; serves && l > 0 && (life == 0 || l < life) {
