@@ -87,6 +87,7 @@ type Engine struct {
 	o       Options
 	mux     *http.ServeMux
 	answers *answers
+	threads *threads
 	kind    *strict.Upstream // nil: Options.Strict is empty
 
 	mu     sync.Mutex // protects everything below
@@ -108,7 +109,8 @@ func New(o Options) *Engine {
 		o.Sleep = sleep
 	}
 	e := &Engine{o: o, mux: http.NewServeMux(), kind: o.kind(), blocks: o.blocks(),
-		answers: &answers{newest: makeNewest[storedAnswer](), items: makeNewest[chatMessage]()}}
+		answers: &answers{newest: makeNewest[storedAnswer](), items: makeNewest[chatMessage]()},
+		threads: &threads{newest: makeNewest[messagesRequest]()}}
 	e.stats.ByPath, e.marks = map[string]int64{}, map[[32]byte]bool{}
 	e.routes()
 	return e

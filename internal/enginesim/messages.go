@@ -29,6 +29,7 @@ type messagesRequest struct {
 		Format *format `json:"format"`
 	} `json:"output_config"`
 	Automatic json.RawMessage `json:"cache_control"`
+	Thread    anthropicThread `json:"thread"`
 }
 
 // anthropicTurn is a message.
@@ -68,6 +69,7 @@ func (e *Engine) messages(c *call) error {
 		m.thought = "Let me see:" + sentence(j.rng(1))
 	}
 	m.read, m.written = e.keep(q.Model, blocks)
+	e.threads.keep(m)
 	if q.Stream {
 		return m.stream()
 	}
@@ -93,6 +95,9 @@ func (e *Engine) countMessages(c *call) error {
 func (e *Engine) readMessages(c *call) (q *messagesRequest, j *job, blocks []marked, err error) {
 	q = &messagesRequest{}
 	if err := e.parse(c.body, q); err != nil {
+		return nil, nil, nil, err
+	}
+	if err := e.threads.resume(q); err != nil {
 		return nil, nil, nil, err
 	}
 	j = &job{question: Question{Path: "/v1/messages", Model: q.Model}, choices: 1, limit: q.MaxTokens, stop: q.Stops}

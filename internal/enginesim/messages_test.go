@@ -47,6 +47,35 @@ func TestMessagesFields(t *testing.T) {
 	}
 }
 
+// TestThreads: a request that continues a thread gets the answer of one with the whole conversation.
+func TestThreads(t *testing.T) {
+	e := New(Options{Models: []string{AnyModel}})
+	answer := func(body string) (id, text string, status int) {
+		status, got := answerTo(e, "POST", "/v1/messages", body)
+		var m struct {
+			ID      string
+			Content []struct{ Text string }
+		}
+		if err := json.Unmarshal([]byte(got), &m); err != nil {
+			t.Fatal(err)
+		}
+		if len(m.Content) > 0 {
+			text = m.Content[0].Text
+		}
+		return m.ID, text, status
+	}
+	id, said, _ := answer(messagesWith(`,"system":"S","thread":{"type":"create"}`))
+	turns := `{"role":"user","content":"Tell me of birds."},{"role":"assistant","content":[{"type":"text","text":` + compact(said) + `}]},{"role":"user","content":"And fish?"}`
+	_, want, _ := answer(`{"model":"claude-sonnet-5","max_tokens":500,"system":"S","messages":[` + turns + `]}`)
+	rest := `{"model":"claude-sonnet-5","max_tokens":500,"messages":[{"role":"user","content":"And fish?"}],"thread":{"type":"continue","previous_message_id":"`
+	if _, got, _ := answer(rest + id + `"}}`); got != want || got == "" {
+		t.Errorf("%q, want %q", got, want)
+	}
+	if _, _, status := answer(rest + `msg_0"}}`); status != 404 {
+		t.Errorf("status %d for a thread that is not there", status)
+	}
+}
+
 // TestMessagesStream: the fragments of a stream make the content of the whole answer.
 func TestMessagesStream(t *testing.T) {
 	for name, more := range map[string]string{"text": `,"thinking":{"type":"enabled","budget_tokens":1024}`, "call": weather + `,"tool_choice":{"type":"any"}`} {
