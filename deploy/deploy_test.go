@@ -16,8 +16,8 @@ import (
 	"testing"
 )
 
-// declared finds the metrics and their labels in the calls that make them: counter and histogram, with a name, a help text
-// and a label, and describe, with several labels; and NewDesc and CounterOpts of Prometheus, with the whole name.
+// declared finds the metrics and their labels in the calls that make them: Count, Gauge and Flag of a page, counter and histogram, each with a
+// name, a help text and labels; and NewDesc and CounterOpts of Prometheus, with the whole name.
 func declared(t *testing.T) map[string][]string {
 	metrics := map[string][]string{}
 	err := filepath.WalkDir("../proxy", func(path string, _ os.DirEntry, err error) error {
@@ -45,15 +45,18 @@ func declaredIn(tree *ast.File, metrics map[string][]string) {
 		if !ok {
 			return true
 		}
-		made, ok := call.Fun.(*ast.Ident)
-		if !ok || !slices.Contains([]string{"counter", "histogram", "describe"}, made.Name) {
-			return true
+		made := ""
+		switch f := call.Fun.(type) {
+		case *ast.Ident:
+			made = f.Name
+		case *ast.SelectorExpr:
+			made = f.Sel.Name
 		}
 		words := literals(call.Args)
-		if len(words) < 2 { // another function of that name
+		if len(words) < 2 || !slices.Contains([]string{"counter", "histogram", "Count", "Gauge", "Flag"}, made) {
 			return true
 		}
-		for _, suffix := range map[bool][]string{true: {"_bucket", "_sum", "_count"}, false: {""}}[made.Name == "histogram"] {
+		for _, suffix := range map[bool][]string{true: {"_bucket", "_sum", "_count"}, false: {""}}[made == "histogram"] {
 			metrics["reprise_"+words[0]+suffix] = words[2:]
 		}
 		return true
@@ -81,9 +84,12 @@ func whole(n ast.Node) (name string, labels []string) {
 	return "", nil
 }
 
-// literals are the strings among expressions.
+// literals are the strings among expressions. A sum of strings, which only help texts are, counts as its last part.
 func literals(all []ast.Expr) (words []string) {
 	for _, x := range all {
+		if sum, ok := x.(*ast.BinaryExpr); ok && sum.Op == token.ADD {
+			x = sum.Y
+		}
 		if lit, ok := x.(*ast.BasicLit); ok && lit.Kind == token.STRING {
 			word, _ := strconv.Unquote(lit.Value) // a literal that was parsed
 			words = append(words, word)
