@@ -45,7 +45,7 @@ func health(t cli.Terminal, args []string) error {
 	return ask(t.Out, target)
 }
 
-// readyURL is that of the proxy whose environment this is. A listener on all addresses is asked on loopback.
+// readyURL returns the readiness URL of the proxy with this environment. A listener on all addresses is asked on loopback.
 func readyURL(environ []string) string {
 	address := "127.0.0.1:8081"
 	for _, v := range environ {

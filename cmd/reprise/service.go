@@ -131,7 +131,7 @@ func (h *handler) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	(*h.current.Load()).ServeHTTP(w, r)
 }
 
-// reports are those of a service with its settings. It implements admin.Reports.
+// reports is what the admin API shows of a service with its settings. It implements admin.Reports.
 type reports struct {
 	s   *service
 	cfg *config.Config

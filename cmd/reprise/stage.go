@@ -81,7 +81,7 @@ func (s *stage) settle() {
 	defer s.settled.Unlock()
 }
 
-// engineNames are those of the built-in engines: two, so that there is a choice to make.
+// engineNames names the built-in engines: two, so that there is a choice to make.
 var engineNames = []string{"engine-a", "engine-b"}
 
 // engineBlocks is the size of the KV cache of an engine in blocks: small enough that it has to drop some of them.

@@ -45,7 +45,7 @@ func (l *Loader) configFile(env *layer) (f configFile, problems []string) {
 // FileSum is a digest of the content of the configuration file, or of why it cannot be read.
 type FileSum [sha256.Size]byte
 
-// SumOf is that of a file.
+// SumOf returns the digest of a file.
 func SumOf(path string) FileSum { return sumOf(yamlfile.Content(path)) }
 
 func sumOf(text []byte, err error) FileSum {

@@ -3,6 +3,7 @@ package config
 import (
 	"errors"
 	"log/slog"
+	"math"
 	"net"
 	"net/url"
 	"os"
@@ -137,20 +138,6 @@ func whole(to *int, least, most int) func(string) error {
 	}
 }
 
-// keepalive is a duration from a second, or 0: a comment is two lines, and some clients count the lines between two events.
-func keepalive(to *time.Duration) func(string) error {
-	parse := duration(to, fromZero)
-	return func(v string) error {
-		if err := parse(v); err != nil {
-			return err
-		}
-		if 0 < *to && *to < time.Second {
-			return errNotAllowed
-		}
-		return nil
-	}
-}
-
 // offAtZeroInt is whole from 0; 0 is stored as -1, for no limit.
 func offAtZeroInt(to *int, most int) func(string) error {
 	parse := whole(to, 0, most)
@@ -189,28 +176,34 @@ func fraction(to *float64) func(string) error {
 	return number(to, func(f float64) bool { return f > 0 && f <= 1 })
 }
 
-// zero is the meaning of 0 as a duration.
-type zero int
-
-const (
-	above     zero = iota // 0 is refused
-	fromZero              // 0 is 0
-	offAtZero             // 0 switches the limit off and is stored as -1, which means no limit to other packages
-)
-
-func duration(to *time.Duration, z zero) func(string) error {
+// duration takes one from least to most.
+func duration(to *time.Duration, least, most time.Duration) func(string) error {
 	return func(v string) error {
 		d, ok := parseDuration(v)
-		if !ok || d < 0 || d == 0 && z == above {
+		if !ok || d < least || d > most {
 			return errNotAllowed
-		}
-		if d == 0 && z == offAtZero {
-			d = -1
 		}
 		*to = d
 		return nil
 	}
 }
+
+// orZero takes 0 as well as what parse takes, and stores it as zero.
+func orZero(to *time.Duration, zero time.Duration, parse func(string) error) func(string) error {
+	return func(v string) error {
+		if d, ok := parseDuration(v); ok && d == 0 {
+			*to = zero
+			return nil
+		}
+		return parse(v)
+	}
+}
+
+// ever is longer than any duration that makes sense, and may be multiplied by 4.
+const ever = math.MaxInt64 / 4
+
+// timeout takes any duration; 0 switches it off and is stored as -1, which means no limit to other packages.
+func timeout(to *time.Duration) func(string) error { return orZero(to, -1, duration(to, 1, ever)) }
 
 // parseDuration is time.ParseDuration with days: 30d, 1d12h.
 func parseDuration(v string) (time.Duration, bool) {

@@ -125,7 +125,7 @@ func (r *Rule) readMatch(v yamlfile.Value) (ok bool) {
 	return len(r.Models)+len(r.Paths)+len(r.Tenants)+len(r.Namespaces) > 0
 }
 
-// patterns are those of a field: one, or a list of them.
+// patterns reads the patterns of a field: one, or a list of them.
 func patterns(fields yamlfile.Fields, name string) (all []string) {
 	const want = "a pattern, or a list of patterns, in which * is any text"
 	v, given := fields.Get(name)

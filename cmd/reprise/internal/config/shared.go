@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
-	"time"
 )
 
 // Shared is what concerns a store that several processes share. Without such a store it has no effect.
@@ -43,17 +42,6 @@ func prefix(to *string) func(string) error {
 			return errNotAllowed
 		}
 		*to = v
-		return nil
-	}
-}
-
-// within is a duration between two others, both allowed.
-func within(to *time.Duration, least, most time.Duration) func(string) error {
-	parse := duration(to, above)
-	return func(v string) error {
-		if err := parse(v); err != nil || *to < least || *to > most {
-			return errNotAllowed
-		}
 		return nil
 	}
 }

@@ -96,8 +96,8 @@ func (c *Config) keeping() []Setting {
 		{Name: "POLICY", Default: "rac+", Allowed: policyAllowed, Help: "eviction policy", parse: policySpec(&c.Policy)},
 		{Name: "CAPACITY_ENTRIES", Default: "100000", Allowed: "a whole number from 1 to 100000000", Help: "entries kept; whichever capacity is reached first evicts", parse: whole(&c.CapacityEntries, 1, 100_000_000)},
 		{Name: "CAPACITY_BYTES", First: true, Default: "1GiB", Allowed: "a size of 1MiB or more, such as 512MiB or 4GiB", Help: "memory for answers, prompts, vectors and bookkeeping; at most half of REPRISE_MEMORY_LIMIT, to which the default is lowered", parse: size(&c.CapacityBytes, 1<<20)},
-		{Name: "TTL", Reload: true, First: true, Default: "24h", Allowed: "a duration above 0, such as 24h, at most 365d", Help: "life of an answer, counted from its write", parse: within(&c.TTL, 1, MaxTTL)},
-		{Name: "STALE_IF_ERROR", Default: "0", Allowed: "a duration such as 10m, or 0 for never", Help: "how long an expired answer may be served when the upstream fails", parse: duration(&c.StaleIfError, fromZero)},
+		{Name: "TTL", Reload: true, First: true, Default: "24h", Allowed: "a duration above 0, such as 24h, at most 365d", Help: "life of an answer, counted from its write", parse: duration(&c.TTL, 1, MaxTTL)},
+		{Name: "STALE_IF_ERROR", Default: "0", Allowed: "a duration such as 10m, or 0 for never", Help: "how long an expired answer may be served when the upstream fails", parse: duration(&c.StaleIfError, 0, ever)},
 		{Name: "MAX_ENTRY_BYTES", Default: "1MiB", Allowed: "a size of 1KiB or more", Help: "largest answer kept", parse: size(&c.MaxEntryBytes, 1<<10)},
 	}
 }
@@ -136,12 +136,12 @@ func (c *Config) limits() []Setting {
 	const allowed = "a duration such as 30s, or 0 for no limit"
 	return []Setting{
 		{Name: "MEMORY_LIMIT", Serve: true, Allowed: "a size of 64MiB or more, or off", Help: "memory of the process; new work for which none is left gets 503, while hits go on; unset, that of the container, or of the machine", parse: memoryLimit(&c.MemoryLimit)},
-		{Name: "CLIENT_TIMEOUT", Reload: true, Default: "30s", Allowed: allowed, Help: "silence of a client within its body, and time to take 256 KiB of its answer; it has a sixth of that for its header, at least 5s, and an unused connection lives four times as long", parse: duration(&c.ClientTimeout, offAtZero)},
-		{Name: "UPSTREAM_TIMEOUT", Default: "600s", Allowed: allowed, Help: "silence of an upstream, before its answer and within", parse: duration(&c.UpstreamTimeout, offAtZero)},
+		{Name: "CLIENT_TIMEOUT", Reload: true, Default: "30s", Allowed: allowed, Help: "silence of a client within its body, and time to take 256 KiB of its answer; it has a sixth of that for its header, at least 5s, and an unused connection lives four times as long", parse: timeout(&c.ClientTimeout)},
+		{Name: "UPSTREAM_TIMEOUT", Default: "600s", Allowed: allowed, Help: "silence of an upstream, before its answer and within", parse: timeout(&c.UpstreamTimeout)},
 		{Name: "MAX_CONCURRENT", Reload: true, Default: strconv.Itoa(upstream.DefaultCalls), Allowed: "a whole number up to 1000000, or 0 for no limit", Help: "upstream calls at once, three quarters of them for one tenant, and as many websockets; twice as many requests wait for up to 30s, the others get 503", parse: offAtZeroInt(&c.MaxConcurrent, 1_000_000)},
-		{Name: "STREAM_KEEPALIVE", Default: "0", Allowed: "a duration of 1s or more, such as 15s, or 0 for none", Help: "silence after which a client that waits for a stream gets a comment; status 200 comes with the first one, and a later error as an event", parse: keepalive(&c.StreamKeepalive)},
-		{Name: "DRAIN_TIMEOUT", Reload: true, Default: "90s", Allowed: "a duration above 0, such as 90s", Help: "time for open answers to finish after SIGTERM", parse: duration(&c.Drain, above)},
-		{Name: "DRAIN_DELAY", Default: "0", Allowed: "a duration such as 5s, or 0 for none", Help: "time after SIGTERM, before that, in which readiness fails already and requests are still taken: a load balancer needs it to notice", parse: duration(&c.DrainDelay, fromZero)},
+		{Name: "STREAM_KEEPALIVE", Default: "0", Allowed: "a duration of 1s or more, such as 15s, or 0 for none", Help: "silence after which a client that waits for a stream gets a comment; status 200 comes with the first one, and a later error as an event", parse: orZero(&c.StreamKeepalive, 0, duration(&c.StreamKeepalive, time.Second, ever))},
+		{Name: "DRAIN_TIMEOUT", Reload: true, Default: "90s", Allowed: "a duration above 0, such as 90s", Help: "time for open answers to finish after SIGTERM", parse: duration(&c.Drain, 1, ever)},
+		{Name: "DRAIN_DELAY", Default: "0", Allowed: "a duration such as 5s, or 0 for none", Help: "time after SIGTERM, before that, in which readiness fails already and requests are still taken: a load balancer needs it to notice", parse: duration(&c.DrainDelay, 0, ever)},
 	}
 }
 

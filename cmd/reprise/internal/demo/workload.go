@@ -103,7 +103,7 @@ func (w *Workload) goOn(c *Conversation, s subject) {
 	}
 }
 
-// The clock of the workload, which has no other: the day is that of a morning at the desk.
+// begin is when the workload starts, on a clock of its own: a morning at the desk.
 var begin = time.Date(2026, 3, 2, 9, 0, 0, 0, time.UTC)
 
 const perConversation = 7 * time.Second

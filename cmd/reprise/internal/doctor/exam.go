@@ -20,7 +20,7 @@ type Machine struct {
 	Now         func() time.Time
 }
 
-// ThisMachine is that of this process.
+// ThisMachine returns the machine on which this process runs.
 func ThisMachine() Machine {
 	return Machine{Memory: memory.Available, Descriptors: descriptors, Free: freeBytes, Now: time.Now}
 }

@@ -176,7 +176,7 @@ func (e *engine) answer(ctx context.Context) finding {
 	return ok("status %d in %s", t.status, t.took.Round(time.Millisecond))
 }
 
-// address is that of the list of models.
+// address returns the URL of the list of models.
 func (e *engine) address() string { return e.of.Base.JoinPath("models").Redacted() }
 
 func (e *engine) clock(ctx context.Context) finding {
