@@ -24,8 +24,8 @@ import (
 var (
 	// ErrMalformed: the bytes are not an answer of their API: not JSON, nested too deep, no object.
 	ErrMalformed = errors.New("malformed answer")
-	// ErrIncomplete: a stream ended before its terminal event.
-	ErrIncomplete = errors.New("incomplete answer")
+	// errIncomplete: a stream ended before its terminal event.
+	errIncomplete = errors.New("incomplete answer")
 	// ErrReported: the upstream reports an error in the stream.
 	ErrReported = errors.New("stream reports an error")
 	// ErrCorrupt: an encoded answer fails its checksum, or is of an unknown version or API.

@@ -64,7 +64,7 @@ func (f *UsageFilter) usage(ev Event) []Slot {
 		return nil
 	}
 	if from, to, ok := emptyUsage(ev.Data, at); ok && ev.at >= 0 {
-		f.empty[0] = Slot{Off: ev.at + from, Len: to - from, Kind: SlotUsageNull}
+		f.empty[0] = Slot{Off: ev.at + from, Len: to - from, Kind: slotUsageNull}
 		return f.empty[:]
 	}
 	r, err := Parse(ev.Data)

@@ -52,7 +52,7 @@ func (f *Form) verdict(r gjson.Result, err error) Verdict {
 	switch {
 	case errors.Is(err, ErrReported):
 		return Verdict{Reason: ReasonError}
-	case errors.Is(err, ErrIncomplete):
+	case errors.Is(err, errIncomplete):
 		return Verdict{Reason: ReasonIncomplete}
 	case err != nil:
 		return Verdict{Reason: ReasonMalformed}

@@ -22,8 +22,8 @@ type ReplayOptions struct {
 
 // Replay appends the answer in the form that o asks for and returns its content type. In the stored form it copies the
 // bytes between the slots, one allocation at most where dst is too small. In the other form it converts first, at about
-// the cost of a Freeze of both. Where the API has no streams, o.Stream is ignored. ErrIncomplete or ErrMalformed, with
-// dst as it was, where a conversion finds no whole answer; never after a Judge that says Keep.
+// the cost of a Freeze of both. Where the API has no streams, o.Stream is ignored. A conversion that finds no whole answer
+// returns an error, and dst as it was; never after a Judge that says Keep.
 func (z *Frozen) Replay(dst []byte, o ReplayOptions) ([]byte, string, error) {
 	if z.Stream == o.Stream || z.Form.Streams == nil {
 		return z.replay(dst, o), z.ContentType, nil

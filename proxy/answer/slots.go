@@ -16,10 +16,10 @@ const (
 	SlotID SlotKind = iota + 1
 	// SlotCreated is a JSON number of seconds since 1970: created, created_at or completed_at.
 	SlotCreated
-	// SlotUsageEvent is a whole event that carries usage and no choice. Other slots may lie inside.
-	SlotUsageEvent
-	// SlotUsageNull is a member "usage":null with one neighbouring comma.
-	SlotUsageNull
+	// slotUsageEvent is a whole event that carries usage and no choice. Other slots may lie inside.
+	slotUsageEvent
+	// slotUsageNull is a member "usage":null with one neighbouring comma.
+	slotUsageNull
 	// SlotLink is the JSON string of an id that links parts of one conversation, such as the id of a call of a tool.
 	SlotLink
 
@@ -76,7 +76,7 @@ func (m *Marker) Link(r gjson.Result, name string) {
 
 // Event marks the whole event as one that only clients see who asked for usage.
 func (m *Marker) Event() {
-	m.slots = slices.Insert(m.slots, m.first, Slot{Off: m.at, Len: m.n, Kind: SlotUsageEvent})
+	m.slots = slices.Insert(m.slots, m.first, Slot{Off: m.at, Len: m.n, Kind: slotUsageEvent})
 }
 
 // Value marks value v of the object.
@@ -97,7 +97,7 @@ func (m *Marker) UsageNull(k, v gjson.Result) {
 	} else if behind := rawjson.SkipSpace(m.data, to, 1); m.data[behind] == ',' {
 		to = behind + 1
 	}
-	m.slots = append(m.slots, Slot{Off: m.base + from, Len: to - from, Kind: SlotUsageNull})
+	m.slots = append(m.slots, Slot{Off: m.base + from, Len: to - from, Kind: slotUsageNull})
 }
 
 // free reports whether byte i of the object is in no slot yet.

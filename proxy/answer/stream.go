@@ -73,7 +73,7 @@ func (s *stream) read(body []byte) (gjson.Result, error) {
 	case s.err != nil:
 		return gjson.Result{}, s.err
 	case !s.ended:
-		return gjson.Result{}, ErrIncomplete
+		return gjson.Result{}, errIncomplete
 	}
 	return s.merger.Object()
 }
@@ -151,7 +151,7 @@ func newPattern(ev Event, varies []gjson.Result, slots []Slot, base int) pattern
 	}
 	p := pattern{name: ev.Name, data: ev.Data, varies: varies, values: make([]gjson.Result, len(varies))}
 	for _, slot := range slots {
-		if slot.Kind == SlotUsageEvent {
+		if slot.Kind == slotUsageEvent {
 			return pattern{}
 		}
 		slot.Off -= base
@@ -231,8 +231,8 @@ func (p *pattern) appendSlots(dst []Slot, base int, values []gjson.Result) []Slo
 	return dst
 }
 
-// Merge returns the object that a client without stream would have got for a whole stream. ErrIncomplete without the terminal event,
-// ErrReported where the stream reports an error, ErrMalformed where an event cannot be read.
+// Merge returns the object that a client without stream would have got for a whole stream. The error is ErrReported where the stream reports
+// an error, and ErrMalformed where an event cannot be read; a stream without its terminal event is an error too.
 func Merge(f *Form, body []byte) (gjson.Result, error) {
 	s := stream{form: f, merger: f.Streams.Merger(), check: readable}
 	return s.read(body)
