@@ -83,7 +83,7 @@ func newHints(o *Options) *hints {
 
 // mute reports whether a dialect expresses no name.
 func mute(name string) bool {
-	return name == "" || name == dialect.Default || name == dialect.Plain{}.Name()
+	return name == "" || name == dialect.Default || name == dialect.Nothing
 }
 
 // current returns the keys under the present secret and after the last purge.

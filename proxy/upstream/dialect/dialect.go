@@ -81,8 +81,8 @@ type Dialect interface {
 const Default = "generic"
 
 // dialects is the registry.
-var dialects = []Dialect{Generic{}, Plain{}, openAI{"openai"}, openAI{"azure-openai"}, anthropic{}, &vLLM, &sgLang, &smg, &trtLLM, &dynamo,
-	&llmD, &aiBrix, productionStack{}, &xAI, &fireworks, &mistral, &llamaCPP}
+var dialects = []Dialect{&generic, &plain, openAI{"openai"}, openAI{"azure-openai"}, anthropic{}, &vLLM, &sgLang, &smg, &trtLLM, &dynamo,
+	&llmD, &aiBrix, &productionStack, &xAI, &fireworks, &mistral, &llamaCPP}
 
 // New returns the dialect called name; "" is Default.
 func New(name string) (Dialect, error) {

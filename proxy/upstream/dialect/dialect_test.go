@@ -99,7 +99,7 @@ func TestStreamUsage(t *testing.T) {
 	for _, body := range []string{`{"stream":true}`, "{\"stream\":true,\"messages\":[{\"content\":\"}\"}]\n}\n ", ` { "stream" : true } `, `{"stream":true,"a":"\u00e9"}`,
 		`{"stream":true,"stream_options":{"x":1}}`, `{"stream":true,"stream\u005foptions":{"x":1}}`, `{"stream":true,"stream_options":null}`, `{}`,
 		`{"stream_options":{"include_usage":false,"x":1}}`, `{"stream_options":{ "include\u005fusage" : false }}`} {
-		edits := Generic{}.Edit(Request{Path: "/v1/chat/completions", Body: []byte(body)}, Intent{StreamUsage: true}, none)
+		edits := generic.Edit(Request{Path: "/v1/chat/completions", Body: []byte(body)}, Intent{StreamUsage: true}, none)
 		got, ok := edits.Body, len(edits.Added) == 1
 		want, err := sjson.SetRawBytes([]byte(body), string(StreamUsage), []byte("true"))
 		if ok != (err == nil) || !reflect.DeepEqual(gjson.ParseBytes(got).Value(), gjson.ParseBytes(want).Value()) || !gjson.ValidBytes(got) {

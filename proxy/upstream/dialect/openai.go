@@ -33,7 +33,7 @@ func (o openAI) Edit(r Request, want Intent, quarantined func(Field) bool) Edits
 	e.streamUsage()
 	var hints []hint
 	if f.caches {
-		hints = []hint{{affinity, cacheKey, chats | responses, nil}}
+		hints = []hint{{affinity, cacheKey, chats | responses, version{}}}
 	}
 	e.express(hints)
 	if !o.retain(&e, f) {

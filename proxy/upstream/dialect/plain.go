@@ -1,19 +1,6 @@
 package dialect
 
-var _ Dialect = Plain{}
+// Nothing is the name of the dialect of an upstream that gets the client's request as it is.
+const Nothing = "plain"
 
-// Plain is the dialect of an upstream that gets the client's request as it is.
-type Plain struct{}
-
-var plain = table{name: "plain"}
-
-// Name is "plain".
-func (Plain) Name() string { return plain.name }
-
-// Caps is the zero value.
-func (Plain) Caps(model string) Caps { return plain.Caps(model) }
-
-// Edit adds nothing.
-func (Plain) Edit(r Request, want Intent, quarantined func(Field) bool) Edits {
-	return plain.Edit(r, want, quarantined)
-}
+var plain = table{name: Nothing}

@@ -14,21 +14,16 @@ var ErrEncoding = errors.New("the body is not in UTF-8")
 // dialect d: each has another name then, of the same length, so that the length of the body stays. An upstream that refuses unknown
 // members refuses those. Any other byte stays, and so does a body that is no object.
 func StripReader(d Dialect, in io.Reader) io.Reader {
-	s, ok := d.(interface{ internals() names })
-	if !ok || s.internals() == nil {
-		return in
+	if t, ok := d.(*table); ok && t.strip != nil {
+		return &stripReader{in: in, top: t.strip}
 	}
-	return &stripReader{in: in, top: s.internals()}
+	return in
 }
-
-func (t *table) internals() names { return t.strip }
-
-func (productionStack) internals() names { return engineInternals }
 
 // Unreadable reports whether a body is in UTF-16 or UTF-32, at an upstream where a client must not set some members.
 func Unreadable(d Dialect, body []byte) bool {
-	s, ok := d.(interface{ internals() names })
-	return ok && s.internals() != nil && notUTF8(body)
+	t, ok := d.(*table)
+	return ok && t.strip != nil && notUTF8(body)
 }
 
 // notUTF8 reports whether a body begins as JSON does in UTF-16 or UTF-32.

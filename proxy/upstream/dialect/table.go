@@ -2,6 +2,7 @@ package dialect
 
 import (
 	"cmp"
+	"net/http"
 	"slices"
 	"strconv"
 	"strings"
@@ -13,6 +14,8 @@ type table struct {
 	usage bool // a stream reports its usage only if the request asks for it
 	strip names
 	hints []hint
+	// session: its operator names the header that holds the conversation.
+	session bool
 }
 
 var _ Dialect = &table{}
@@ -22,7 +25,7 @@ type hint struct {
 	wish  wish
 	field Field
 	on    endpoint                  // those whose requests may have the field
-	since func(version string) bool // nil: every version
+	since version // the first that has it; zero: every version
 }
 
 // wish is a member of Intent with a name in it.
@@ -75,7 +78,11 @@ func (t *table) Edit(r Request, want Intent, quarantined func(Field) bool) Edits
 	if t.usage {
 		e.streamUsage()
 	}
-	e.express(t.hints)
+	hints := t.hints
+	if t.session && r.SessionKey != "" {
+		hints = append(slices.Clip(hints), hint{conversation, Field(headerPrefix + http.CanonicalHeaderKey(r.SessionKey)), texts, version{}})
+	}
+	e.express(hints)
 	if want.Retain > RetainOff {
 		e.noop("Retain")
 	}
@@ -99,7 +106,7 @@ func (e *editor) express(hints []hint) {
 	on := endpointOf(e.Path)
 	for _, h := range hints {
 		value := e.value(h.wish)
-		if value == "" || h.on&on == 0 || h.since != nil && !h.since(e.Version) {
+		if value == "" || h.on&on == 0 || !h.since.reached(e.Version) {
 			continue
 		}
 		if name, isHeader := strings.CutPrefix(string(h.field), headerPrefix); isHeader {
@@ -187,21 +194,20 @@ func (e *editor) within(m member, name, value string) bool {
 	return true
 }
 
-// since is a gate for versions from one on. A version that is not known counts as new, as most engines are.
-func since(major, minor int) func(string) bool {
-	return func(v string) bool { return v == "" || isSince(v, major, minor) }
+// version is the first version of an engine that has a field. One that is not known counts as new, as most engines are, unless it must be known.
+type version struct {
+	major, minor int
+	known        bool
 }
 
-// knownSince is a gate for versions from one on that are known.
-func knownSince(major, minor int) func(string) bool {
-	return func(v string) bool { return isSince(v, major, minor) }
-}
-
-// isSince reports whether a version such as "0.29.1" or "v1.3" is not before major.minor.
-func isSince(version string, major, minor int) bool {
-	first, rest, _ := strings.Cut(strings.TrimPrefix(version, "v"), ".")
+// reached reports whether a version such as "0.29.1" or "v1.3", or "" for one that is not known, is not before v.
+func (v version) reached(of string) bool {
+	if of == "" {
+		return !v.known
+	}
+	first, rest, _ := strings.Cut(strings.TrimPrefix(of, "v"), ".")
 	second, _, _ := strings.Cut(rest, ".")
 	a, err := strconv.Atoi(first)
 	b, _ := strconv.Atoi(second)
-	return err == nil && (a > major || a == major && b >= minor)
+	return v == version{} || err == nil && (a > v.major || a == v.major && b >= v.minor)
 }
