@@ -24,8 +24,8 @@ var _ Dialect = &table{}
 type hint struct {
 	wish  wish
 	field Field
-	on    endpoint                  // those whose requests may have the field
-	since version // the first that has it; zero: every version
+	on    endpoint // those whose requests may have the field
+	since version  // the first that has it; zero: every version
 }
 
 // wish is a member of Intent with a name in it.
