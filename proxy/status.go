@@ -232,9 +232,7 @@ func (x *work) end(result Result, start time.Time) {
 	o.Answered, o.Result, o.At = true, result, x.s.opts.Now()
 	o.Took, o.Method, o.Path, o.Scheme = o.At.Sub(start), in.Method, in.URL.Path, scheme(in)
 	o.Status, o.Bytes = clientio.Sent(client)
-	if all := x.w.Header()["Cache-Status"]; len(all) > 0 {
-		o.CacheStatus = all[len(all)-1]
-	}
+	o.Header = x.w.Header()
 	x.s.observers.Ended(o)
 	*x.v = visit{}
 	visits.Put(x.v)

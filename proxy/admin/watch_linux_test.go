@@ -52,7 +52,7 @@ func pass(w *watch.Watch, window time.Duration) {
 	for n := 0; time.Since(start) < window; {
 		for ; n < int(time.Since(start).Seconds()*5000); n++ {
 			w.Ended(&observe.Outcome{Answered: true, Result: results[n%len(results)], At: time.Now(), Took: time.Duration(n) * time.Nanosecond, Tenant: "tenant",
-				Model: "gpt-4o-mini", Endpoint: "chat", ID: "0123456789abcdef", CacheStatus: "reprise; fwd=uri-miss"})
+				Model: "gpt-4o-mini", Endpoint: "chat", ID: "0123456789abcdef", Header: http.Header{"Cache-Status": {"reprise; fwd=uri-miss"}}})
 		}
 		time.Sleep(time.Millisecond)
 	}

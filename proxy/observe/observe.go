@@ -11,6 +11,7 @@ package observe
 
 import (
 	"fmt"
+	"net/http"
 	"runtime/debug"
 	"strings"
 	"sync/atomic"
@@ -85,7 +86,7 @@ type Outcome struct {
 	Waited         time.Duration // that the upstream took
 	Status         int           // 0: no answer was begun
 	Bytes          int64         // of the answer's body
-	CacheStatus    string        // the last Cache-Status in the answer's header
+	Header         http.Header   // of the answer: its last Cache-Status is the proxy's own
 	Entry          *store.Entry  // the stored answer that was served; nil: there is none
 	Band           int           // the similarity of a hit by meaning in hundredths, rounded down to a multiple of 5
 	Missed         Missed        // why there was no stored answer; nil: it is not known
@@ -143,10 +144,11 @@ func (o *Outcome) Place() string {
 
 // Why is the reason in the Cache-Status of an answer: its detail, or else why the request was forwarded.
 func (o *Outcome) Why() string {
-	own := o.CacheStatus
-	if !strings.HasPrefix(own, "reprise") {
+	all := o.Header["Cache-Status"]
+	if len(all) == 0 || !strings.HasPrefix(all[len(all)-1], "reprise") {
 		return ""
 	}
+	own := all[len(all)-1]
 	if _, detail, ok := strings.Cut(own, `; detail="`); ok {
 		return strings.Replace(strings.TrimSuffix(detail, `"`), "why=", "", 1)
 	}
