@@ -225,16 +225,18 @@ func (s *Server) newWatch() *watch.Watch {
 				c.Requests[r] += s.metrics.requests[endpoint][r].Load()
 			}
 		}
-		for r := range c.Requests {
-			c.TokensSaved += s.metrics.tokensSaved[r].input.Load() + s.metrics.tokensSaved[r].output.Load()
-		}
 		costs, kept, load := s.costs.Report(), s.opts.Store.Stats(), s.upstream.Load()
-		c.MoneySaved, c.MoneySpent, c.UpstreamSaved = costs.Saved.Cost, costs.Spent.Cost, time.Duration(s.metrics.timeSaved.Load())
-		c.Stored, c.Evictions, c.Entries, c.Bytes = s.metrics.stored.Load(), kept.Evictions, int64(kept.Entries), kept.Bytes
-		c.InFlight, c.Queued = int64(load.Calls), int64(load.Queued)
-		for _, u := range s.upstream.Upstreams() {
-			c.PromptTokens, c.CachedTokens = c.PromptTokens+u.Counts.Prompt, c.CachedTokens+u.Counts.Cached
+		saved := int64(0)
+		for r := range s.metrics.tokensSaved {
+			saved += s.metrics.tokensSaved[r].input.Load() + s.metrics.tokensSaved[r].output.Load()
 		}
+		c.Sums = [watch.Sums]float64{watch.TokensSaved: float64(saved), watch.MoneySaved: costs.Saved.Cost, watch.MoneySpent: costs.Spent.Cost,
+			watch.UpstreamSaved: time.Duration(s.metrics.timeSaved.Load()).Seconds(), watch.Stored: float64(s.metrics.stored.Load()), watch.Evictions: float64(kept.Evictions)}
+		for _, u := range s.upstream.Upstreams() {
+			c.Sums[watch.PromptTokens] += float64(u.Counts.Prompt)
+			c.Sums[watch.CachedTokens] += float64(u.Counts.Cached)
+		}
+		c.Gauges = [watch.Gauges]int64{watch.Entries: int64(kept.Entries), watch.Bytes: kept.Bytes, watch.InFlight: int64(load.Calls), watch.Queued: int64(load.Queued)}
 		return c
 	}})
 }

@@ -12,13 +12,13 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"reprise/internal/enginesim"
-	"reprise/proxy/cache"
 	"reprise/proxy/observe"
+	"reprise/proxy/observe/learn"
 	"reprise/store"
 )
 
-// elsewhereHeld are the types of what an observer only asks: what the metrics collect from others, the server, and the cache.
-var elsewhereHeld = []reflect.Type{reflect.TypeFor[[]prometheus.Collector](), reflect.TypeFor[*Server](), reflect.TypeFor[*cache.Cache](), reflect.TypeFor[*cache.Verdicts]()}
+// elsewhereHeld are the types of what an observer only asks: what the metrics collect from others, and the server and the cache of the learner.
+var elsewhereHeld = []reflect.Type{reflect.TypeFor[[]prometheus.Collector](), reflect.TypeFor[learn.Options]()}
 
 // holding looks for a text in all that a value refers to, in fields that are not exported too, and returns where it is; "": nowhere.
 func holding(v reflect.Value, text string, seen map[[2]uintptr]bool) string {

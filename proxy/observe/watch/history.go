@@ -16,50 +16,46 @@ type history struct {
 type sample struct {
 	at       int64 // the number of the step since 1970, which ends the sample; 0: there is none
 	requests [Results]uint32
-	sums     [sums]float64 // as the names in sumNames
-	gauges   [gauges]int64 // as the names in gaugeNames
+	sums     [Sums]float64 // as the names in sumNames
+	gauges   [Gauges]int64 // as the names in gaugeNames
 	times    [classes][buckets]packed
 }
 
+// The sums of Counters.
 const (
-	sumTokens = iota
-	sumMoney
-	sumSpent
-	sumUpstream
-	sumStored
-	sumEvictions
-	sumPrompt
-	sumCached
-	sums
+	TokensSaved = iota
+	MoneySaved  // in the currency of the operator's prices
+	MoneySpent
+	UpstreamSaved // seconds that the upstream took for the answers which were served again
+	Stored
+	Evictions
+	PromptTokens // of answers that report how many of them the upstream had in its cache
+	CachedTokens // of these
+	Sums
 )
 
-var sumNames = [sums]string{"tokens_saved", "money_saved", "money_spent", "upstream_seconds_saved", "stored", "evictions", "prompt_tokens", "cached_tokens"}
+var sumNames = [Sums]string{"tokens_saved", "money_saved", "money_spent", "upstream_seconds_saved", "stored", "evictions", "prompt_tokens", "cached_tokens"}
 
+// The gauges of Counters.
 const (
-	gaugeEntries = iota
-	gaugeBytes
-	gaugeInFlight
-	gaugeQueued
-	gauges
+	Entries = iota // in the store
+	Bytes
+	InFlight // upstream calls
+	Queued   // requests that wait for one
+	Gauges
 )
 
-var gaugeNames = [gauges]string{"entries", "bytes", "in_flight", "queued"}
+var gaugeNames = [Gauges]string{"entries", "bytes", "in_flight", "queued"}
 
 // since fills s with what was counted between two readings.
 func (s *sample) since(before, now *Counters) {
 	for r := range s.requests {
 		s.requests[r] = uint32(max(now.Requests[r]-before.Requests[r], 0))
 	}
-	add := func(sum int, was, is float64) { s.sums[sum] = max(is-was, 0) }
-	add(sumTokens, float64(before.TokensSaved), float64(now.TokensSaved))
-	add(sumMoney, before.MoneySaved, now.MoneySaved)
-	add(sumSpent, before.MoneySpent, now.MoneySpent)
-	add(sumUpstream, before.UpstreamSaved.Seconds(), now.UpstreamSaved.Seconds())
-	add(sumStored, float64(before.Stored), float64(now.Stored))
-	add(sumEvictions, float64(before.Evictions), float64(now.Evictions))
-	add(sumPrompt, float64(before.PromptTokens), float64(now.PromptTokens))
-	add(sumCached, float64(before.CachedTokens), float64(now.CachedTokens))
-	s.gauges = [gauges]int64{now.Entries, now.Bytes, now.InFlight, now.Queued}
+	for i := range s.sums {
+		s.sums[i] = max(now.Sums[i]-before.Sums[i], 0)
+	}
+	s.gauges = now.Gauges
 }
 
 // take appends what was counted since the last sample. Samples are found by the number of their step: after a time without samples, as in a
@@ -102,8 +98,8 @@ func (h *history) span() time.Duration { return time.Duration(h.kept) * h.step }
 type group struct {
 	samples  int // that there are
 	requests [Results]int64
-	sums     [sums]float64
-	gauges   [gauges]int64 // of the last
+	sums     [Sums]float64
+	gauges   [Gauges]int64 // of the last
 	times    [classes]spread
 }
 

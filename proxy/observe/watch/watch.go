@@ -27,20 +27,9 @@ const Results = int(observe.Results)
 
 // Counters are what a proxy has counted since its start, and how it is now.
 type Counters struct {
-	Requests      [Results]int64 // by result
-	TokensSaved   int64
-	MoneySaved    float64 // in the currency of the operator's prices
-	MoneySpent    float64
-	UpstreamSaved time.Duration // that the upstream took for the answers which were served again
-	Stored        int64
-	Evictions     int64
-	PromptTokens  int64 // of answers that report how many of them the upstream had in its cache
-	CachedTokens  int64 // of these
-
-	Entries  int64 // in the store, now
-	Bytes    int64
-	InFlight int64 // upstream calls
-	Queued   int64 // requests that wait for one
+	Requests [Results]int64 // by result
+	Sums     [Sums]float64
+	Gauges   [Gauges]int64
 }
 
 // Options configures a Watch.

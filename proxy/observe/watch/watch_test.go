@@ -64,10 +64,12 @@ func shown[T any](column []*T) string {
 func TestHistoryHasWhatWasCountedInEachStep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
-		r.count(func(c *Counters) { c.Requests, c.TokensSaved, c.Entries = [Results]int64{3, 1, 0, 0, 6}, 100, 6 })
+		r.count(func(c *Counters) {
+			c.Requests, c.Sums[TokensSaved], c.Gauges[Entries] = [Results]int64{3, 1, 0, 0, 6}, 100, 6
+		})
 		r.times.observe(Hit, time.Millisecond)
 		pass(1)
-		r.count(func(c *Counters) { c.Requests[0] += 10; c.Entries = 4 })
+		r.count(func(c *Counters) { c.Requests[0] += 10; c.Gauges[Entries] = 4 })
 		pass(1)
 		got := r.Report(40*time.Second, 4)
 		for want, have := range map[string]string{
@@ -150,7 +152,7 @@ func TestShortWindowsHaveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		for n := range 24 {
-			r.count(func(c *Counters) { c.Requests[0] += int64(n); c.Entries = int64(n) })
+			r.count(func(c *Counters) { c.Requests[0] += int64(n); c.Gauges[Entries] = int64(n) })
 			for range 40 * n { // more than a packed count has exactly
 				r.times.observe(Hit, time.Millisecond)
 			}
