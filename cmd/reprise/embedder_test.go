@@ -216,7 +216,12 @@ func TestEmbedderOfAnotherLength(t *testing.T) {
 			r.awaits(p, "wrong-dimension")
 			if i == 1 {
 				r.other.Store(0)
-				r.with(p, firstWords[:5]...)
+				r.with(p, firstWords[:3]...)
+				for _, word := range firstWords[3:5] {
+					if got := p.finds(prompt(word+" the flavor of newly baked bread."), ""); got != "semantic" {
+						r.t.Errorf("what was stored meanwhile: %s", got)
+					}
+				}
 			}
 			p.stop()
 		}
