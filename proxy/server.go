@@ -86,7 +86,7 @@ func New(o Options) (*Server, error) {
 	}
 	o = o.withDefaults()
 	predicted, to := newPredicted(), o.upstream()
-	to.Measured = predicted.Observe
+	to.Measure = predicted
 	up, err := upstream.New(to)
 	if err != nil {
 		return nil, err

@@ -164,7 +164,7 @@ func (a *answer) Close() error {
 	case a.ticket == nil:
 	case a.evaluated:
 		a.ticket.Ended(choose.Usage{Prompt: used.Prompt, Cached: used.Cached, Known: used.Known})
-		t.replica.measured(a.ticket, used, t.c.measured)
+		t.replica.measured(a.ticket, used, t.c.measure)
 		if a.chain != nil && used.Prompt > 0 {
 			t.replica.events.Answered(a.mark, a.chain, used.Prompt)
 		}

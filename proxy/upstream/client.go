@@ -37,7 +37,7 @@ type Options struct {
 	Transport http.RoundTripper // default NewTransport(Limits)
 	Logger    *slog.Logger      // default: none
 	Now       func() time.Time  // default time.Now
-	Measured  func(off float64) // called with the share of a prompt that was cached, less the share that was predicted; it must not wait. Default: nothing
+	Measure   Measure           // of how well what is cached is predicted; default: none
 
 	Chooser choose.Chooser // of one of several replicas; default choose.Default
 	Seed    uint64         // of what proxies must agree on, with the names of the targets, to choose alike without shared state
@@ -48,6 +48,12 @@ type Options struct {
 
 	SlowStart      time.Duration // in which the share of a replica that is back grows; default 30s, negative: it has a full one at once
 	HealthInterval time.Duration // between two checks of one of several replicas; default 5s, negative: none is made
+}
+
+// Measure takes numbers, and does not wait.
+type Measure interface {
+	// Observe takes the share of a prompt that was cached, less the share that was predicted.
+	Observe(off float64)
 }
 
 // Validate returns what is wrong with o, in words for an operator.
@@ -73,7 +79,7 @@ type Client struct {
 	log       *slog.Logger
 	now       func() time.Time
 	hints     hintCounts
-	measured  func(off float64)
+	measure   Measure // nil: none
 
 	breakpoints, retention bool // as in Options
 
@@ -94,14 +100,14 @@ func New(o Options) (*Client, error) {
 	if err := o.Validate(); err != nil {
 		return nil, err
 	}
-	c := &Client{limits: o.Limits.WithDefaults(), transport: o.Transport, log: o.Logger, now: o.Now, measured: o.Measured, leaderWait: longestLead,
+	c := &Client{limits: o.Limits.WithDefaults(), transport: o.Transport, log: o.Logger, now: o.Now, measure: o.Measure, leaderWait: longestLead,
 		breakpoints: o.Breakpoints, retention: o.Retention}
 	if c.now == nil {
 		c.now = time.Now
 	}
 	members := make([]choose.Member, len(o.Replicas))
 	for i, t := range o.Replicas {
-		r := newReplica(t, o.Bounds, c.now)
+		r := newReplica(t, o.Bounds)
 		r.place, r.own = i, t.Key != "" || t.Fallback && !sharesHost(&t, o.Replicas)
 		c.replicas = append(c.replicas, r)
 		c.modelMatters = c.modelMatters || i > 0 || len(t.Models) > 0

@@ -181,10 +181,10 @@ func TestIdleBody(t *testing.T) {
 
 func TestSameCredential(t *testing.T) {
 	a, b := http.Header{"X-Api-Key": {"1"}}, http.Header{"X-Api-Key": {"2"}}
-	if own := newReplica(Target{}, Concurrency{}, time.Now); own.SameCredential(a, b) || !own.SameCredential(a, a.Clone()) {
+	if own := newReplica(Target{}, Concurrency{}); own.SameCredential(a, b) || !own.SameCredential(a, a.Clone()) {
 		t.Error("the clients' own credentials are not compared")
 	}
-	if !newReplica(Target{Key: "k"}, Concurrency{}, time.Now).SameCredential(a, b) {
+	if !newReplica(Target{Key: "k"}, Concurrency{}).SameCredential(a, b) {
 		t.Error("a replica with a key sees two credentials")
 	}
 }
@@ -197,7 +197,7 @@ func TestKeyOfOurs(t *testing.T) {
 		"":   "api-version=1&api-key=mine map[Cookie:[a=b] User-Agent:[] X-Goog-Api-Key:[mine] X-My-Token:[mine] X-Other:[o]]",
 		"k1": "api-version=1 map[Authorization:[Bearer k1] User-Agent:[] X-Other:[o]]",
 	} {
-		r := newReplica(Target{Base: &url.URL{Path: "/v1"}, Key: key}, Concurrency{}, time.Now)
+		r := newReplica(Target{Base: &url.URL{Path: "/v1"}, Key: key}, Concurrency{})
 		if got := fmt.Sprint(r.url(in.URL).RawQuery, " ", r.requestHeader(in.Header)); got != want {
 			t.Errorf("key %q: %s, want %s", key, got, want)
 		}

@@ -33,7 +33,7 @@ func (c *counts) now() Counts {
 }
 
 // measured counts the tokens of an answer, and reports how far the share of the prompt that was cached is from the share that was predicted.
-func (r *Replica) measured(t *choose.Ticket, u usage.Usage, report func(off float64)) {
+func (r *Replica) measured(t *choose.Ticket, u usage.Usage, to Measure) {
 	r.Reported(u)
 	if !u.Known || u.Prompt <= 0 {
 		return
@@ -43,8 +43,8 @@ func (r *Replica) measured(t *choose.Ticket, u usage.Usage, report func(off floa
 		r.counts.predicted.Add(int64(float64(u.Prompt) * float64(t.Cached) / float64(t.Tokens)))
 		r.counts.real.Add(int64(u.Cached))
 	}
-	if report != nil && t.Tokens > 0 {
-		report(float64(u.Cached)/float64(u.Prompt) - float64(t.Cached)/float64(t.Tokens))
+	if to != nil && t.Tokens > 0 {
+		to.Observe(float64(u.Cached)/float64(u.Prompt) - float64(t.Cached)/float64(t.Tokens))
 	}
 }
 

@@ -60,7 +60,7 @@ func (h *hintCounts) edited(replica *Replica, e *dialect.Edits) {
 func (c *Client) Hints() (all []HintCount) {
 	c.hints.of.Range(func(key, value any) bool {
 		k, n := key.(hintKey), value.(*hintNumbers)
-		all = append(all, HintCount{k.replica.Name(), k.replica.dialect.Name(), k.field, n.added.Load(), n.refused.Load(), n.noop.Load(), k.replica.refused.models(dialect.Field(k.field))})
+		all = append(all, HintCount{k.replica.Name(), k.replica.dialect.Name(), k.field, n.added.Load(), n.refused.Load(), n.noop.Load(), k.replica.refused.models(dialect.Field(k.field), c.now())})
 		return true
 	})
 	slices.SortFunc(all, func(a, b HintCount) int {

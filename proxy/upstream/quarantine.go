@@ -26,50 +26,47 @@ type refusedField struct {
 
 // quarantine holds the fields that a replica has refused. It is safe for concurrent use.
 type quarantine struct {
-	now func() time.Time
-
 	mu    sync.Mutex                 // protects until
 	until map[refusedField]time.Time // when the field may be added again
 }
 
 // of returns what [dialect.Dialect.Edit] asks for each field of a request for model.
-func (q *quarantine) of(model string) func(dialect.Field) bool {
-	return func(field dialect.Field) bool { return q.holds(refusedField{model, field}) }
+func (q *quarantine) of(model string, now time.Time) func(dialect.Field) bool {
+	return func(field dialect.Field) bool { return q.holds(refusedField{model, field}, now) }
 }
 
-func (q *quarantine) holds(f refusedField) bool {
+func (q *quarantine) holds(f refusedField, now time.Time) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.until) == 0 {
 		return false
 	}
 	until, held := q.until[f]
-	if held && !q.now().Before(until) {
+	if held && !now.Before(until) {
 		delete(q.until, f)
 		held = false
 	}
-	return held || len(q.until) >= mostQuarantined && !q.releaseLocked()
+	return held || len(q.until) >= mostQuarantined && !q.releaseLocked(now)
 }
 
 // add holds a field, and reports whether that is new.
-func (q *quarantine) add(f refusedField) (isNew bool) {
+func (q *quarantine) add(f refusedField, now time.Time) (isNew bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	if _, held := q.until[f]; held || len(q.until) >= mostQuarantined && !q.releaseLocked() {
+	if _, held := q.until[f]; held || len(q.until) >= mostQuarantined && !q.releaseLocked(now) {
 		return false
 	}
 	if q.until == nil {
 		q.until = map[refusedField]time.Time{}
 	}
-	q.until[f] = q.now().Add(quarantineFor)
+	q.until[f] = now.Add(quarantineFor)
 	return true
 }
 
 // models are those for which a field is held now, by their names.
-func (q *quarantine) models(field dialect.Field) (all []LeftOut) {
+func (q *quarantine) models(field dialect.Field, now time.Time) (all []LeftOut) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	now := q.now()
 	for f, until := range q.until {
 		if f.field == field && now.Before(until) {
 			all = append(all, LeftOut{f.model, until})
@@ -80,8 +77,7 @@ func (q *quarantine) models(field dialect.Field) (all []LeftOut) {
 }
 
 // releaseLocked releases all fields whose time is over, and reports whether there is room then.
-func (q *quarantine) releaseLocked() bool {
-	now := q.now()
+func (q *quarantine) releaseLocked(now time.Time) bool {
 	maps.DeleteFunc(q.until, func(_ refusedField, until time.Time) bool { return !now.Before(until) })
 	return len(q.until) < mostQuarantined
 }
@@ -90,7 +86,7 @@ func (q *quarantine) releaseLocked() bool {
 func (c *Client) quarantine(replica *Replica, model string, fields []dialect.Field) {
 	for _, field := range fields {
 		c.hints.numbers(replica, string(field)).refused.Add(1)
-		if replica.refused.add(refusedField{model, field}) {
+		if replica.refused.add(refusedField{model, field}, c.now()) {
 			c.log.Warn("the upstream refuses a field that the proxy adds; requests for the model are sent without it for a while",
 				"upstream", replica.Name(), "model", model, "field", string(field), "for", quarantineFor)
 		}

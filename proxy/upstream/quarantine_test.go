@@ -108,15 +108,15 @@ func TestClientsCauseNoQuarantine(t *testing.T) {
 // TestQuarantineIsBounded: clients choose the names of models.
 func TestQuarantineIsBounded(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
-	q := quarantine{now: func() time.Time { return now }}
+	var q quarantine
 	for i := range 2 * mostQuarantined {
-		q.add(refusedField{fmt.Sprint(i), "f"})
+		q.add(refusedField{fmt.Sprint(i), "f"}, now)
 	}
-	if len(q.until) != mostQuarantined || !q.of("unknown")("f") {
-		t.Errorf("%d fields are held; another is not: %v", len(q.until), !q.of("unknown")("f"))
+	if len(q.until) != mostQuarantined || !q.of("unknown", now)("f") {
+		t.Errorf("%d fields are held; another is not: %v", len(q.until), !q.of("unknown", now)("f"))
 	}
 	now = now.Add(quarantineFor)
-	if q.of("unknown")("f") || q.of("1")("f") || len(q.until) != 0 {
+	if q.of("unknown", now)("f") || q.of("1", now)("f") || len(q.until) != 0 {
 		t.Errorf("%d fields are held after their time", len(q.until))
 	}
 }

@@ -38,6 +38,14 @@ type Recording struct {
 	expected int       // readers that the window still waits for, at offset 0
 }
 
+// Memory is what recordings are charged to. It is safe for concurrent use.
+type Memory interface {
+	// Reserve charges n bytes more, and reports whether there is room for them. Where there is none nothing is charged.
+	Reserve(n int64) bool
+	// Release takes back a charge of n bytes.
+	Release(n int64)
+}
+
 // NewRecording returns an empty recording of an answer with this status and header.
 func NewRecording(status int, header http.Header) *Recording {
 	return &Recording{Status: status, Header: header}

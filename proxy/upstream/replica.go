@@ -36,10 +36,9 @@ type Replica struct {
 }
 
 // newReplica returns the replica at t, which has been validated.
-func newReplica(t Target, bounds Concurrency, now func() time.Time) *Replica {
+func newReplica(t Target, bounds Concurrency) *Replica {
 	d, _ := dialect.New(t.Dialect)
-	r := &Replica{target: t, base: t.Base, dialect: d, calls: newLimiter(bounds), sockets: newLimiter(bounds),
-		refused: quarantine{now: now}}
+	r := &Replica{target: t, base: t.Base, dialect: d, calls: newLimiter(bounds), sockets: newLimiter(bounds)}
 	r.secret.Store(&t.Key)
 	r.forwarded.Store(new(map[string]bool))
 	return r
@@ -83,12 +82,12 @@ func (r *Replica) Answers(model string) string {
 func (r *Replica) key() string { return *r.secret.Load() }
 
 // edit returns what the replica's dialect makes of a request, whose model has a name for clients and one at the replica.
-func (r *Replica) edit(sent Request, asked string) dialect.Edits {
+func (r *Replica) edit(sent Request, asked string, now time.Time) dialect.Edits {
 	if !r.target.Salt {
 		sent.Want.Salt = ""
 	}
 	return r.dialect.Edit(dialect.Request{Path: sent.Original.URL.Path, Model: sent.Model, Asked: asked, Header: sent.Original.Header, Body: sent.Body,
-		Version: r.target.Version, SessionKey: r.target.SessionKey, Trust: r.target.Trust}, sent.Want, r.refused.of(sent.Model))
+		Version: r.target.Version, SessionKey: r.target.SessionKey, Trust: r.target.Trust}, sent.Want, r.refused.of(sent.Model, now))
 }
 
 // stripped is a body that is forwarded as it is, without what a client must not set.

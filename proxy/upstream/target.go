@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/url"
 	"regexp"
+	"slices"
 	"strings"
 
 	"reprise/proxy/upstream/dialect"
@@ -159,4 +160,16 @@ func sharesHost(t *Target, all []Target) bool {
 		}
 	}
 	return false
+}
+
+// Salted reports whether tenants share no KV blocks at the target: that is asked for, and its dialect has a field for it.
+func (t *Target) Salted() bool {
+	d, err := dialect.New(t.Dialect)
+	if err != nil || !t.Salt {
+		return false
+	}
+	want := dialect.Intent{Salt: "s"}
+	sample := dialect.Request{Path: "/v1/chat/completions", Header: http.Header{}, Body: []byte(`{"model":"m","messages":[]}`)}
+	edits := d.Edit(sample, want, func(dialect.Field) bool { return false })
+	return len(edits.Added) > 0 && !slices.Contains(edits.Noop, "Salt")
 }

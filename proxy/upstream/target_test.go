@@ -102,7 +102,7 @@ func TestKeysOfTargets(t *testing.T) {
 }
 
 func TestModelNames(t *testing.T) {
-	r := newReplica(Target{Models: []Model{{Name: "m"}, {Name: "n", Mapped: `o"<`}}, Fallback: true}, Concurrency{}, nil)
+	r := newReplica(Target{Models: []Model{{Name: "m"}, {Name: "n", Mapped: `o"<`}}, Fallback: true}, Concurrency{})
 	for _, tc := range []struct{ model, body, sent, name string }{
 		{"m", `{"model":"m"}`, `{"model":"m"}`, "m"},
 		{"n", `{ "messages":[{"model":"n"}], "model" : "n" , "x":1.0}`, `{ "messages":[{"model":"n"}], "model" : "o\"\u003c" , "x":1.0}`, `o"<`},

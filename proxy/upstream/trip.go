@@ -138,7 +138,7 @@ func (x *call) edited(body []byte, model string) dialect.Edits {
 	if x.bare {
 		r.Want = dialect.Intent{}
 	}
-	edits := replica.edit(r, x.r.Model)
+	edits := replica.edit(r, x.r.Model, x.c.now())
 	if !x.bare {
 		x.c.hints.edited(replica, &edits)
 	}
