@@ -44,10 +44,9 @@ func recorded(t *testing.T, name string, n int) (log *sim.Slice, hits []bool) {
 	defer engine.Close()
 	path := filepath.Join(t.TempDir(), "log")
 	c := exec.CommandContext(t.Context(), program, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
-	// Nothing is explored, which is decided at random. Without a timeout of the embedder: on a busy machine a request could be compared by
-	// identity alone, which the log does not record.
+	// Nothing is explored, which is decided at random.
 	c.Env = append(os.Environ(), "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_STORE=memory", "REPRISE_RECORD="+path, "REPRISE_CAPACITY_ENTRIES=60",
-		"REPRISE_EMBED_TIMEOUT=0", "REPRISE_MAX_ERROR_RATE=0", "REPRISE_LOG_PROMPTS=true", "REPRISE_POLICY="+name)
+		"REPRISE_MAX_ERROR_RATE=0", "REPRISE_LOG_PROMPTS=true", "REPRISE_POLICY="+name)
 	stderr, err := c.StderrPipe()
 	if err != nil {
 		t.Fatal(err)
