@@ -20,6 +20,7 @@ import (
 	"reprise/policy"
 	"reprise/proxy/cache"
 	"reprise/proxy/upstream"
+	"reprise/store"
 	"reprise/topics"
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/evidence"
@@ -79,17 +80,23 @@ func (o *oracle) set(answer func(model, prompt string) (int, string, string)) {
 	o.answer = answer
 }
 
-// learnt are the samples that a rig has counted.
+// learnt is a log that keeps the samples that a rig has counted.
 type learnt struct {
 	mu  sync.Mutex // guards all
 	all []evidence.Sample
 }
 
-func (l *learnt) add(s evidence.Sample) {
+// Read implements cache.Log.
+func (l *learnt) Read(ev *cache.Event, _ *cache.Cause) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.all = append(l.all, s)
+	if s, err := evidence.DecodeSample(ev.Sample); ev.Kind == store.EventSample && err == nil {
+		l.all = append(l.all, s)
+	}
 }
+
+// Overrides implements cache.Log.
+func (l *learnt) Overrides(*cache.Event) bool { return false }
 
 func (l *learnt) list() []evidence.Sample {
 	l.mu.Lock()
@@ -102,7 +109,7 @@ func exploring(t *testing.T, adjust ...func(*Options)) (r *rig, up *oracle, got 
 	up, got, explore = &oracle{answer: says("An answer.")}, &learnt{}, new(atomic.Bool)
 	explore.Store(true)
 	r = newRigAt(t, nil, up, append([]func(*Options){func(o *Options) {
-		o.Learned = got.add
+		o.Log = got
 		o.Draw = func() float64 {
 			if explore.Load() {
 				return 0

@@ -226,7 +226,9 @@ func mixed(t *testing.T, entries []*store.Entry, states *storetest.Memory) *stor
 func TestList(t *testing.T) {
 	states, policyOf := &storetest.Memory{}, func() *rac.Policy { return rac.New(rac.Tuned(100)) }
 	keeper := policyOf()
-	from := outside(t, func(o *store.Options) { o.Backing, o.Evictor, o.Keeper = states, keeper, func() bool { return true } })
+	from := outside(t, func(o *store.Options) {
+		o.Backing, o.Evictor, o.Keeper = states, keeper, storetest.Keeps(func() bool { return true })
+	})
 	var entries []*store.Entry
 	for i := range 10 {
 		e := entry(fmt.Sprint(i))

@@ -172,12 +172,12 @@ func TestSpaceKnownLater(t *testing.T) {
 		s.Close()
 
 		var asked []string
-		late := store.Options{Backing: disk.Reopen(), Dim: 100, Former: func(space string) (string, int) {
+		late := store.Options{Backing: disk.Reopen(), Dim: 100, Former: storetest.Spaces(func(space string) (string, int) {
 			if asked = append(asked, space); same {
 				return "x", 2
 			}
 			return "", 0
-		}}
+		})}
 		s = open(t, late)
 		if !slices.Equal(asked, []string{"x"}) || (s.Vectors().Missing() == 0) != same || s.Stats().Entries != 1 {
 			t.Errorf("same %v: asked for %q, %d lack a vector", same, asked, s.Vectors().Missing())

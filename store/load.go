@@ -110,7 +110,7 @@ func aside(path string) string {
 // loader gathers the records of a backing.
 type loader struct {
 	space     *space
-	former    func(space string) (name string, dim int) // Options.Former
+	former    Former
 	entries   map[policy.ID]*resident
 	vectors   map[policy.ID][]float32
 	aliases   map[policy.ID][]alias
@@ -200,7 +200,7 @@ func (l *loader) decode(r Record) (err error) {
 func (l *loader) named(name string) {
 	l.format = &name
 	if l.space.name == "" && l.former != nil {
-		if same, dim := l.former(name); same != "" {
+		if same, dim := l.former.Former(name); same != "" {
 			l.space = &space{same, dim}
 		}
 	}

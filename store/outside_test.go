@@ -99,7 +99,7 @@ func kindsOf(disk *storetest.Memory) string {
 func TestOutsideWritesOnlyThePolicy(t *testing.T) {
 	disk, keeper := &crammed{}, false
 	s := outside(t, func(o *store.Options) {
-		o.Backing, o.FlushEvery, o.Keeper, o.OnFault = disk, time.Hour, func() bool { return keeper }, func(string, error) {}
+		o.Backing, o.FlushEvery, o.Keeper, o.OnFault = disk, time.Hour, storetest.Keeps(func() bool { return keeper }), func(string, error) {}
 	})
 	put := func(name string) policy.ID {
 		e := entry(name)
@@ -145,7 +145,7 @@ func TestOutsideNeverBehind(t *testing.T) {
 	now, disk := time.Unix(1000, 0), &storetest.Memory{}
 	disk.Fail(errDisk)
 	s := outside(t, func(o *store.Options) {
-		o.Backing, o.MaxUnwritten, o.Keeper = disk, time.Second, func() bool { return true }
+		o.Backing, o.MaxUnwritten, o.Keeper = disk, time.Second, storetest.Keeps(func() bool { return true })
 		o.Now, o.OnFault = func() time.Time { return now }, func(string, error) {}
 	})
 	s.Put(entry("a"), s.Tick())
@@ -179,7 +179,7 @@ func TestOutsideLeavesNoState(t *testing.T) {
 	for seed := range uint64(10) {
 		rng, disk := rand.New(rand.NewPCG(seed, 9)), &storetest.Memory{}
 		s := outside(t, func(o *store.Options) {
-			o.Backing, o.FlushEvery, o.Keeper, o.OnFault = disk, time.Hour, func() bool { return true }, func(string, error) {}
+			o.Backing, o.FlushEvery, o.Keeper, o.OnFault = disk, time.Hour, storetest.Keeps(func() bool { return true }), func(string, error) {}
 		})
 		for range 500 {
 			id := policy.ID(1 + rng.IntN(20))

@@ -35,7 +35,7 @@ type Options struct {
 	// Former is asked where Space is "" because the embedder has not answered yet: it gets the space that the backing names, and returns it with
 	// its length if the embedder has the same one, else "". Without a space the store takes no vectors until SetSpace. nil: "" is a space like
 	// any other.
-	Former func(space string) (name string, dim int)
+	Former Former
 	// Process is the number of this process among those that share entries. It is part of every id that the store makes, so
 	// that two processes never make the same one.
 	Process uint16
@@ -44,7 +44,7 @@ type Options struct {
 	// while Keeper reports that it is for this process to write it; otherwise, and where Keeper is nil, it is dropped. Limit should be
 	// zero: one process decides evictions for all, by Trim.
 	Outside bool
-	Keeper  func() bool
+	Keeper  Keeper
 	// Secret is what Store.Secret returns; zero: that of the backing, or a new one.
 	Secret [32]byte
 	// Backing keeps the data; nil is memory only. The store closes it.
@@ -63,6 +63,15 @@ type Options struct {
 	// in which it occurs. It must not call the store. nil ignores.
 	OnFault func(step string, err error)
 }
+
+// Former is an embedder that has not answered yet.
+type Former interface {
+	// Former returns a space that the embedder had before, with the length of its vectors, if the embedder still has it; else "".
+	Former(space string) (name string, dim int)
+}
+
+// Keeper says whether this process decides evictions for all that share a store.
+type Keeper interface{ Keeper() bool }
 
 func (o *Options) fill() error {
 	if o.Evictor == nil {

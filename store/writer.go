@@ -144,7 +144,7 @@ func (s *Store) Close() error {
 const idReserve = 1 << 16
 
 // writes reports whether changes are for this process to write.
-func (o *Options) writes() bool { return !o.Outside || o.Keeper != nil && o.Keeper() }
+func (o *Options) writes() bool { return !o.Outside || o.Keeper != nil && o.Keeper.Keeper() }
 
 // flush writes everything that was dirty when it began, in batches: removals first, after a purge their count, then the rest, the first of it with the learned
 // state of the policy and the evidence if that is requested. Changes that could not be written are dirty again.

@@ -11,6 +11,7 @@ import (
 	"reprise/embed/openai"
 	"reprise/proxy"
 	"reprise/proxy/cache"
+	"reprise/store"
 	"reprise/store/redis"
 )
 
@@ -52,9 +53,9 @@ func embedderFault(err error) string {
 const assumedDim = 1024
 
 // vectors are the options of a store for the vectors of e.
-func vectors(e embed.Embedder) (space string, dim int, former func(string) (string, int)) {
+func vectors(e embed.Embedder) (space string, dim int, former store.Former) {
 	if remote, ok := e.(*openai.Embedder); ok && e.Dim() == 0 {
-		return "", assumedDim, remote.Former
+		return "", assumedDim, remote
 	}
 	return e.Space(), e.Dim(), nil
 }

@@ -134,7 +134,7 @@ func (s *sharing) load(ctx context.Context, cfg *config.Config, e embed.Embedder
 		records = s.link.Backing()
 	}
 	space, dim, _ := vectors(e) // where it is not known yet, the records are read again then: see adopted
-	s.kept, err = store.Open(store.Options{Evictor: evictor, Space: space, Dim: dim, Outside: true, Keeper: s.Keeper, Process: s.link.Process(), Secret: s.link.Secret(),
+	s.kept, err = store.Open(store.Options{Evictor: evictor, Space: space, Dim: dim, Outside: true, Keeper: s, Process: s.link.Process(), Secret: s.link.Secret(),
 		Backing: records, Now: s.Now, OnFault: s.report})
 	return err
 }

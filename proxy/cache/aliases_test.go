@@ -3,23 +3,36 @@ package cache
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 	"time"
 
 	"reprise/policy"
 	"reprise/store"
 	"reprise/store/storetest"
+	"reprise/topics/reuse/edits"
 	"reprise/topics/reuse/evidence"
 )
 
+// counted is a Log that keeps the samples.
+type counted []evidence.Sample
+
+func (c *counted) Read(ev *Event, _ *Cause) {
+	if s, err := evidence.DecodeSample(ev.Sample); ev.Kind == store.EventSample && err == nil {
+		*c = append(*c, s)
+	}
+}
+
+func (c *counted) Overrides(*Event) bool { return false }
+
 // TestFeedback: a verdict counts once, for the last answer of an entry that was found by meaning, and only from those whose answer it was.
 func TestFeedback(t *testing.T) {
-	var counted []evidence.Sample
+	var counted counted
 	disk := &storetest.Memory{}
 	tape := &tape{}
 	r, _ := newJudged(t, func(so *store.Options, o *Options) {
 		so.Backing = disk.Reopen()
-		o.Readers, o.Learned = []Reader{tape}, func(s evidence.Sample) { counted = append(counted, s) }
+		o.Readers, o.Log = []Reader{tape}, &counted
 	})
 	mine, theirs := func(*store.Labels) bool { return true }, func(*store.Labels) bool { return false }
 	gives := func(of func(*store.Labels) bool, id policy.ID, right bool, want error) {
@@ -42,7 +55,7 @@ func TestFeedback(t *testing.T) {
 	r.wants(r.request(b), "semantic", 1)
 	gives(mine, 1, false, nil)
 	gives(mine, 1, false, ErrCounted)
-	if len(counted) != 2 || counted[0].Outcome != evidence.Same || counted[1].Outcome != evidence.Different || counted[0].Edits[0] != 'a' || counted[1].Source != evidence.Feedback {
+	if len(counted) != 2 || counted[0].Outcome != evidence.Same || counted[1].Outcome != evidence.Different || len(counted[0].Edits) != 1 || counted[1].Source != evidence.Feedback {
 		t.Errorf("%+v", counted)
 	}
 	r.wants(r.request(a), "alias", 1)
@@ -122,16 +135,20 @@ func TestFeedbackOnAliases(t *testing.T) {
 		r.ask(r.request(prompt))
 	}
 	r.state.store.Close()
-	var counted []evidence.Sample
+	var counted counted
 	r, _ = newJudged(t, func(so *store.Options, o *Options) {
-		so.Backing, o.Learned = disk.Reopen(), func(s evidence.Sample) { counted = append(counted, s) }
+		so.Backing, o.Log = disk.Reopen(), &counted
 	})
 	r.wants(r.request(a), "alias", 1)
+	e, _ := r.Get(1)
+	if b, _ := r.verdicts.basis(keyOf(a), e); !slices.Equal(r.learner.caseOf(b, e).Edits, []edits.Class{'a'}) {
+		t.Errorf("the alias has the edits %v", r.learner.caseOf(b, e).Edits)
+	}
 	if err := r.verdicts.Feedback(func(*store.Labels) bool { return true }, 1, false, evidence.Operator); err != nil {
 		t.Fatal(err)
 	}
 	r.wants(r.request(a), "miss", 2)
-	if len(counted) != 1 || len(counted[0].Edits) != 1 || counted[0].Edits[0] != 'a' || counted[0].Similarity < cosine(2.1) || !counted[0].Explained {
+	if len(counted) != 1 || len(counted[0].Edits) != 1 || counted[0].Similarity < cosine(2.1) || !counted[0].Explained {
 		t.Errorf("%+v", counted)
 	}
 }

@@ -53,8 +53,6 @@ type Options struct {
 	// Found is called with each entry that was not kept by Keep, and may be found by the form of its prompt: those of before a restart, and those
 	// of other processes. asks is that of Asks. It must not call the cache. nil: none.
 	Found func(e *store.Entry, asks uint64)
-	// Learned is called with each sample that Learn counts, in their order. It must not call the cache. nil: none.
-	Learned func(evidence.Sample)
 
 	// GivenTopics takes the topic of each request from Request.Topic, where 0 is none. Otherwise the topic is that of the nearest
 	// anchor over the route gate.

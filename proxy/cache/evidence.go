@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	"reprise/embed"
-	"reprise/store"
 	"reprise/topics/reuse/evidence"
 )
 
@@ -18,14 +17,7 @@ func (l *learner) keepEvidence(o *Options) {
 		return
 	}
 	o.Store.KeepEvidence(l)
-	if o.Log == nil {
-		return
-	}
-	own := l.learned
-	l.learned = func(s evidence.Sample) {
-		own(s)
-		o.Log.Read(&Event{Kind: store.EventSample, Sample: s.Append(nil)}, nil)
-	}
+	l.log = o.Log
 }
 
 // Counts implements store.Counter.

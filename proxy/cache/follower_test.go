@@ -32,7 +32,9 @@ func listed(t *testing.T, states *storetest.Memory, log []Event) *storetest.Memo
 // that it asked to keep. What it changes is Applied.
 func TestReconcile(t *testing.T) {
 	states := &storetest.Memory{}
-	from, wrote := newShared(t, func(so *store.Options, _ *Options) { so.Backing, so.Keeper = states, func() bool { return true } })
+	from, wrote := newShared(t, func(so *store.Options, _ *Options) {
+		so.Backing, so.Keeper = states, storetest.Keeps(func() bool { return true })
+	})
 	alone := func(q *Request) { q.NoDetect = true }
 	for n := range 6 {
 		from.ask(from.request(letters(1+20*n), alone))

@@ -44,7 +44,7 @@ type learner struct {
 	forms   *forms                      // nil: no forms are kept
 	draw    func() float64
 	welcome atomic.Int64 // hits that are not explored any more, at the start of a process with random draws
-	learned func(evidence.Sample)
+	log     Log          // gets each sample; nil: none
 	meaning atomic.Pointer[meaning]
 
 	learning sync.Mutex // held while a sample is counted; protects book
@@ -75,15 +75,12 @@ func newMeaning(e embed.Embedder) *meaning {
 }
 
 func newLearner(o *Options, kept *forms) *learner {
-	l := &learner{judgeBy: o.Judge, forms: kept, draw: o.Draw, learned: o.Learned, book: o.Evidence}
+	l := &learner{judgeBy: o.Judge, forms: kept, draw: o.Draw, book: o.Evidence}
 	now := newMeaning(o.Embedder)
 	l.meaning.Store(now)
 	if l.draw == nil {
 		l.draw = rand.Float64
 		l.welcome.Store(welcome)
-	}
-	if l.learned == nil {
-		l.learned = func(evidence.Sample) {}
 	}
 	if l.book == nil {
 		l.book = evidence.NewBook(now.of)
@@ -107,7 +104,9 @@ func (l *learner) Learn(s evidence.Sample) {
 	defer l.learning.Unlock()
 	l.book.Add(s)
 	l.renewLocked()
-	l.learned(s)
+	if l.log != nil {
+		l.log.Read(&Event{Kind: store.EventSample, Sample: s.Append(nil)}, nil)
+	}
 }
 
 // Rates returns the estimates in force.

@@ -94,7 +94,7 @@ func lateRig(t *testing.T, disk *storetest.Memory, e *remote) *rig {
 	t.Helper()
 	return newRig(t, func(so *store.Options, o *Options) {
 		so.Backing, so.Evictor, so.Limit, so.Space = disk, rac.New(rac.Tuned(1000)), policy.Limit{}, e.Space()
-		so.Former = func(space string) (string, int) {
+		so.Former = storetest.Spaces(func(space string) (string, int) {
 			if space == "plane" {
 				e.known.Store(true)
 			}
@@ -102,7 +102,7 @@ func lateRig(t *testing.T, disk *storetest.Memory, e *remote) *rig {
 				return "", 0
 			}
 			return "plane", 2
-		}
+		})
 		o.Embedder, o.EmbedLimit = e, 300*time.Millisecond
 	})
 }
@@ -219,7 +219,7 @@ func TestTakeVectors(t *testing.T) {
 	}
 	e := &remote{}
 	other := newRig(t, func(so *store.Options, o *Options) {
-		so.Space, so.Former, so.Limit, o.Embedder = "", func(string) (string, int) { return "", 0 }, policy.Limit{}, e
+		so.Space, so.Former, so.Limit, o.Embedder = "", storetest.Spaces(func(string) (string, int) { return "", 0 }), policy.Limit{}, e
 	})
 	for n := 20; n < 80; n += 20 {
 		q := other.request(letters(n))

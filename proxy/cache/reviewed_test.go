@@ -11,10 +11,10 @@ import (
 // TestReviewedPairs: a suspected pair does not hit until it is trusted again; a verdict of wrong stays, also after a restart; one of right makes an
 // alias the next time; each counts once, and an operator holds back what a client called right.
 func TestReviewedPairs(t *testing.T) {
-	var counted []evidence.Sample
+	var counted counted
 	disk := &storetest.Memory{}
 	r, _ := newJudged(t, func(so *store.Options, o *Options) {
-		so.Backing, o.Learned = disk.Reopen(), func(s evidence.Sample) { counted = append(counted, s) }
+		so.Backing, o.Log = disk.Reopen(), &counted
 	})
 	k, a, b := long("k", 40), long("a", 42), long("b", 42)
 	r.wants(r.request(k), "miss", 1)

@@ -122,3 +122,15 @@ func (m *Memory) Close() error {
 	m.closed = true
 	return nil
 }
+
+// Keeps is a store.Keeper.
+type Keeps func() bool
+
+// Keeper implements store.Keeper.
+func (k Keeps) Keeper() bool { return k() }
+
+// Spaces is a store.Former.
+type Spaces func(space string) (name string, dim int)
+
+// Former implements store.Former.
+func (s Spaces) Former(space string) (name string, dim int) { return s(space) }

@@ -45,7 +45,7 @@ func newEvicting(t testing.TB, members, entries int) *evicting {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c := e.add(store.Options{Process: uint16(i + 1), Secret: l.Secret(), Outside: true, Keeper: one.Keeper, Now: one.Now},
+		c := e.add(store.Options{Process: uint16(i + 1), Secret: l.Secret(), Outside: true, Keeper: one, Now: one.Now},
 			cache.Options{Remote: one, Log: one, Now: one.Now, Ceiling: e.limit})
 		one.Start(c)
 		t.Cleanup(func() {
