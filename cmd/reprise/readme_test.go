@@ -55,6 +55,39 @@ func TestReadmeSession(t *testing.T) {
 	}
 }
 
+// TestReadmeClients runs the two clients that README shows, curl and Python, against the demo in place of an API.
+func TestReadmeClients(t *testing.T) {
+	api, _ := startDemo(t)
+	run := func(t *testing.T, c *exec.Cmd, want string) {
+		t.Helper()
+		c.Env = append(os.Environ(), "OPENAI_API_KEY=sk-of-the-reader", "http_proxy=")
+		if out, err := c.CombinedOutput(); err != nil || !strings.Contains(string(out), want) {
+			t.Errorf("%v, no %q in\n%s", err, want, out)
+		}
+	}
+	block := func(t *testing.T, language, with string) string {
+		t.Helper()
+		for _, m := range regexp.MustCompile("(?s)```"+language+"\n(.*?)```").FindAllStringSubmatch(readme(t), -1) {
+			if strings.Contains(m[1], with) {
+				return strings.ReplaceAll(m[1], "http://127.0.0.1:8080", api)
+			}
+		}
+		t.Fatalf("README has no %s with %s", language, with)
+		return ""
+	}
+	t.Run("curl", func(t *testing.T) {
+		needs.Program(t, "curl")
+		run(t, exec.Command("sh", "-c", block(t, "sh", "$OPENAI_API_KEY")), `"choices"`)
+	})
+	t.Run("python", func(t *testing.T) {
+		python := needs.Program(t, "python3")
+		if exec.Command(python, "-c", "import openai").Run() != nil {
+			needs.Missing(t, "python3", "the package openai of Python is not installed")
+		}
+		run(t, exec.Command(python, "-c", block(t, "python", "OpenAI(")), "exact") // curl has asked the same before, or it was a miss
+	})
+}
+
 // TestRunningCommands runs the commands of docs/operations.md against a proxy with an admin token: each is answered.
 func TestRunningCommands(t *testing.T) {
 	needs.Program(t, "curl")
