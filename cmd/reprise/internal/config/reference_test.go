@@ -26,12 +26,15 @@ func TestReference(t *testing.T) {
 	}
 }
 
+// escaped has what would end a cell, or begin a link.
+var escaped = strings.NewReplacer("|", `\|`, "\n", " ", "][", `]\[`)
+
 // reference returns the page of all settings, header fields and paths.
 func reference() string {
 	var b strings.Builder
 	row := func(cells ...string) {
 		for i, c := range cells {
-			cells[i] = strings.ReplaceAll(strings.ReplaceAll(c, "|", `\|`), "\n", " ")
+			cells[i] = escaped.Replace(c)
 		}
 		b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 	}
