@@ -70,8 +70,8 @@ func (f *faults) report(ctx context.Context, step string, err error) {
 // Unobserved reports an observer that has panicked.
 func (f *faults) Unobserved(err error) { f.report(context.Background(), "observe", err) }
 
-// panicked reports a panic in a flight, outside the guarded steps.
-func (f *faults) panicked(v any, stack []byte) {
+// Panicked reports a panic in a flight, outside the guarded steps.
+func (f *faults) Panicked(v any, stack []byte) {
 	f.report(context.Background(), "flight", fmt.Errorf("panic: %v\n%s", v, stack))
 }
 

@@ -171,7 +171,7 @@ func (x *work) wait(f *flight, leads bool) error {
 func (x *work) run(f *flight) (leave func()) {
 	stays := context.AfterFunc(x.r.http.Context(), func() { x.s.flights.Leave(f) })
 	x.r.mem.Hold() // the flight may outlive this request
-	x.s.flights.Run(f, x.find, x.r.mem.Drop)
+	x.s.flights.Run(f, x.find, x.r.mem)
 	return func() {
 		if stays() {
 			x.s.flights.Leave(f)

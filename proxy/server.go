@@ -99,7 +99,7 @@ func New(o Options) (*Server, error) {
 	s.metrics.vectors = append(s.metrics.vectors, predicted, s.costs)
 	s.faults = &faults{metrics: s.metrics, log: o.Logger, repeated: NewFaultLog(o.Logger), prompts: o.LogPrompts}
 	s.misses = s.newMisses()
-	s.flights = upstream.NewFlights[*outcome](s.faults.panicked)
+	s.flights = upstream.NewFlights[*outcome](s.faults)
 	s.live.Store(o.live())
 	if s.cache, err = cache.New(o.cache(s)); err != nil {
 		up.Close()

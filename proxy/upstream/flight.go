@@ -19,6 +19,14 @@ type Outcome interface {
 	Release()
 }
 
+// After is what a flight holds until it has ended.
+type After interface{ Drop() }
+
+// Panics takes what flights panicked with.
+type Panics interface {
+	Panicked(value any, stack []byte)
+}
+
 // Flight is one key on its way to an outcome. It has a context of its own: it may outlive the caller that started it, and is
 // cancelled when its last waiter has left.
 type Flight[T Outcome] struct {
@@ -31,7 +39,7 @@ type Flight[T Outcome] struct {
 	outcome   T
 	err       error
 	done      chan struct{} // closed when the flight has ended
-	after     func()        // called then; nil: nothing
+	after     After         // that is dropped then; nil: nothing
 
 	// Guarded by Flights.mu:
 	waiters int
@@ -100,7 +108,7 @@ var ErrClosing = errors.New("the proxy is stopping")
 
 // Flights holds the present flights, at most one per key. It is safe for concurrent use.
 type Flights[T Outcome] struct {
-	onPanic func(value any, stack []byte)
+	panics Panics
 
 	mu      sync.Mutex // guards what follows and every flight's counts
 	byKey   map[Key]*Flight[T]
@@ -109,9 +117,9 @@ type Flights[T Outcome] struct {
 	closed  bool
 }
 
-// NewFlights returns an empty set of flights; onPanic is called with what a flight panicked with.
-func NewFlights[T Outcome](onPanic func(value any, stack []byte)) *Flights[T] {
-	return &Flights[T]{onPanic: onPanic, byKey: make(map[Key]*Flight[T])}
+// NewFlights returns an empty set of flights; panics gets what a flight panicked with.
+func NewFlights[T Outcome](panics Panics) *Flights[T] {
+	return &Flights[T]{panics: panics, byKey: make(map[Key]*Flight[T])}
 }
 
 // Join returns the flight of key, and whether it is new, so that the caller must call Start. The caller must leave it.
@@ -184,8 +192,8 @@ func (fs *Flights[T]) dropLocked(f *Flight[T]) {
 
 // Run runs f on the caller's goroutine. run reports whether f has ended; one that has not goes on until End or Crash. Every waiter
 // gets an outcome whatever run does: a panic becomes the error of all. After Close, f fails with ErrClosing, and run is not called.
-// after, if not nil, is called when f ends.
-func (fs *Flights[T]) Run(f *Flight[T], run func(*Flight[T]) (ended bool), after func()) {
+// after, if not nil, is dropped when f ends.
+func (fs *Flights[T]) Run(f *Flight[T], run func(*Flight[T]) (ended bool), after After) {
 	f.after = after
 	fs.mu.Lock()
 	fs.running++
@@ -208,7 +216,7 @@ func (fs *Flights[T]) Run(f *Flight[T], run func(*Flight[T]) (ended bool), after
 
 // Crash ends a flight that panicked with v, before or after it published its outcome. A deferred function calls it.
 func (fs *Flights[T]) Crash(f *Flight[T], v any) {
-	fs.onPanic(v, debug.Stack())
+	fs.panics.Panicked(v, debug.Stack())
 	f.crash(&PanicError{v})
 	fs.End(f)
 }
@@ -216,7 +224,7 @@ func (fs *Flights[T]) Crash(f *Flight[T], v any) {
 // End notes that f has ended; it can be joined no more.
 func (fs *Flights[T]) End(f *Flight[T]) {
 	if f.after != nil {
-		f.after()
+		f.after.Drop()
 	}
 	fs.mu.Lock()
 	defer fs.mu.Unlock()

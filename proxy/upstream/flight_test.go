@@ -14,10 +14,19 @@ type written struct{ *Recording }
 func (w written) Abort(err error) { w.Finish(err) }
 func (w written) Release()        { w.Recording.Release() }
 
+// notes is what is noted of a flight.
+type notes struct {
+	panic   any
+	dropped bool
+}
+
+func (n *notes) Panicked(v any, _ []byte) { n.panic = v }
+func (n *notes) Drop()                    { n.dropped = true }
+
 // TestPanicBecomesEveryWaitersError: whatever a flight runs into, no waiter is left waiting.
 func TestPanicBecomesEveryWaitersError(t *testing.T) {
-	var reported any
-	fs := NewFlights[written](func(v any, _ []byte) { reported = v })
+	var noted notes
+	fs := NewFlights[written](&noted)
 	var key Key
 	f, isNew := fs.Join(key)
 	if !isNew {
@@ -40,18 +49,17 @@ func TestPanicBecomesEveryWaitersError(t *testing.T) {
 			}
 		})
 	}
-	after := false
-	fs.Run(f, func(*Flight[written]) bool { panic("boom") }, func() { after = true })
+	fs.Run(f, func(*Flight[written]) bool { panic("boom") }, &noted)
 	group.Wait()
 	<-f.Done()
-	if n, _ := fs.Count(); reported != "boom" || n != 0 || !after {
-		t.Errorf("reported %v, %d flights left, its end was announced: %v", reported, n, after)
+	if n, _ := fs.Count(); noted.panic != "boom" || n != 0 || !noted.dropped {
+		t.Errorf("reported %v, %d flights left, its end was announced: %v", noted.panic, n, noted.dropped)
 	}
 }
 
 // TestPanicAfterPublishing cuts the recording rather than leave its readers waiting.
 func TestPanicAfterPublishing(t *testing.T) {
-	fs := NewFlights[written](func(any, []byte) {})
+	fs := NewFlights[written](new(notes))
 	f, _ := fs.Join(Key{})
 	rec := NewRecording(200, nil)
 	fs.Run(f, func(f *Flight[written]) bool {
