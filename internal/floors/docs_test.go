@@ -46,7 +46,7 @@ func read(t *testing.T, name string) string {
 
 var (
 	inlineLink = regexp.MustCompile(`\]\(([^)\s]+)\)`)
-	usedLink   = regexp.MustCompile(`\]\[([^\]]+)\]`)
+	usedLink   = regexp.MustCompile(`\]\[(\w[\w -]*)\]`) // other brackets are text
 	givenLink  = regexp.MustCompile(`(?m)^\[([^\]]+)\]: (\S+)$`)
 	heading    = regexp.MustCompile(`^#+ (.*)$`)
 )
