@@ -62,6 +62,9 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 	if err != nil {
 		return nil, err
 	}
+	if err := cfg.CheckContinues(embedder.Space(), embedder.Dim()); err != nil {
+		return nil, err
+	}
 	for _, sentence := range cfg.Idle() {
 		log.Warn(sentence)
 	}
@@ -219,7 +222,7 @@ func (s *service) closeStore() error {
 
 func proxyOptions(cfg *config.Config, log *slog.Logger) proxy.Options {
 	return proxy.Options{
-		Upstreams: cfg.Targets(), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: hints(cfg), Canonical: forms(cfg),
+		Upstreams: cfg.Targets(), UpstreamKey: cfg.UpstreamKey, Routing: routing(cfg), Hints: hints(cfg), Continues: cfg.Routing.Continues, Canonical: forms(cfg),
 		Mode: proxy.Mode(cfg.Mode), TenantFrom: proxy.TenantSource(cfg.TenantFrom), IgnoreHeaders: cfg.IgnoreHeaders, Ignore: cfg.Ignored(),
 		Rules: cfg.RuleSet(), TTL: cfg.TTL, StaleIfError: cfg.StaleIfError,
 		MemoryLimit: cfg.MemoryLimit, MaxEntryBytes: cfg.MaxEntryBytes, CacheToolCalls: cfg.ToolCalls,

@@ -15,7 +15,7 @@ var removed = []Removed{
 	{Name: "LEADERS", Instead: "of several requests that share a cold prefix of 2048 tokens or more, one goes first"},
 	{Name: "WARM_BUDGET", Instead: "REPRISE_HINTS=warm:TOKENS has the prompt tokens a minute"},
 	{Name: "VOLATILE", Instead: "REPRISE_CANONICAL=C3:FILE names the file of expressions"},
-	{Name: "CONTINUES_MODEL", Instead: "the number of the turn says whether a conversation goes on"},
+	{Name: "CONTINUES_MODEL", Instead: "REPRISE_HINTS=continues:FILE names the model"},
 	{Name: "SLOW_START", Instead: "an upstream that is back gets a growing share of the requests for 30s"},
 	{Name: "HEALTH_INTERVAL", Instead: "upstreams are checked every 5s"},
 	{Name: "FORWARD_HEADERS", Instead: "headers with a known meaning and those of REPRISE_IGNORE_HEADERS are forwarded under REPRISE_UPSTREAM_KEY; without it every header is"},

@@ -10,26 +10,29 @@ import (
 	"slices"
 	"strings"
 
+	"reprise/cmd/internal/modelfile"
 	"reprise/proxy/api/registry"
+	"reprise/proxy/upstream/continues"
 )
 
 // Routing is what is asked of the upstreams, and in which form requests reach them.
 type Routing struct {
 	Hints      []string          // of hintNames
 	WarmBudget int               // tokens a minute; 0: nothing is warmed
+	Continues  *continues.Model  // whether a conversation goes on; nil: the number of its turn decides
 	Canonical  map[string]string // level by the name of an endpoint, those above C0
 	Volatile   []*regexp.Regexp  // lines that differ from request to request, for C3
 }
 
 // hintNames are the kinds of hints that REPRISE_HINTS allows.
-var hintNames = []string{"affinity", "breakpoints", "retention", "salt", "warm"}
+var hintNames = []string{"affinity", "breakpoints", "retention", "salt", "warm", "continues"}
 
 // levels are the forms in which a request can be forwarded.
 var levels = []string{"C0", "C2", "C3"}
 
 func (c *Routing) settings() []Setting {
 	return []Setting{
-		{Name: "HINTS", Serve: true, Default: "affinity", Allowed: "none, or some of " + strings.Join(hintNames, ", ") + ", separated by commas, with warm:TOKENS for a budget a minute", Help: "what an upstream with a dialect is asked to do with the prefix of a request; the generic dialect can express none of it. Within the budget of warm the proxy sends prompts by itself to keep prefixes in the caches of upstreams", parse: c.hints},
+		{Name: "HINTS", Serve: true, Default: "affinity", Allowed: "none, or some of " + strings.Join(hintNames, ", ") + ", separated by commas, with warm:TOKENS for a budget a minute and continues:FILE for a model of reprise-lab train lpc", Help: "what an upstream with a dialect is asked to do with the prefix of a request; the generic dialect can express none of it. Within the budget of warm the proxy sends prompts by itself to keep prefixes in the caches of upstreams. With continues prefixes are ranked by whether the model expects a conversation to go on, in place of the number of its turn; it needs the embedder that it was trained with", parse: c.hints},
 		{Name: "CANONICAL", Serve: true, Default: "C0", Allowed: "C0, C2, C3 or C3:FILE, or some ENDPOINT=LEVEL separated by commas, with the endpoints " + strings.Join(endpoints(), ", ") + "; the file has one regular expression a line", Help: "form in which requests are forwarded: C0 as they came; C2 with the names in JSON schemas in order; C3 also with the tools in order and the lines of system prompts that an expression of the file matches behind the others. The model sees C2 and C3", parse: c.canonical},
 	}
 }
@@ -44,7 +47,7 @@ func endpoints() (names []string) {
 
 // hints reads none, or a list.
 func (c *Routing) hints(v string) error {
-	c.Hints, c.WarmBudget = nil, 0
+	c.Hints, c.WarmBudget, c.Continues = nil, 0, nil
 	if v == "none" {
 		return nil
 	}
@@ -55,7 +58,16 @@ func (c *Routing) hints(v string) error {
 			}
 			name = "warm"
 		}
+		if path, ok := strings.CutPrefix(name, "continues:"); ok {
+			var err error
+			if c.Continues, err = modelfile.Continues(path); err != nil {
+				return errUse(err.Error())
+			}
+			name = "continues"
+		}
 		switch {
+		case name == "continues" && c.Continues == nil:
+			return errUse("continues needs the file of a model: continues:FILE")
 		case name == "warm" && c.WarmBudget == 0:
 			return errUse("warm needs a budget of tokens a minute: warm:100000")
 		case !slices.Contains(hintNames, name):
@@ -67,6 +79,17 @@ func (c *Routing) hints(v string) error {
 	}
 	if len(c.Hints) == 0 {
 		return errNotAllowed
+	}
+	return nil
+}
+
+// CheckContinues returns why the model of continuations cannot be used with an embedder. An embedder whose space is not known yet is checked when it is.
+func (c *Config) CheckContinues(space string, dim int) error {
+	if c.Routing.Continues == nil || space == "" {
+		return nil
+	}
+	if err := c.Routing.Continues.Suits(space, dim); err != nil {
+		return Bad("%s: %v", c.shown("HINTS"), err)
 	}
 	return nil
 }

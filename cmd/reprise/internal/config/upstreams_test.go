@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"reprise/proxy/upstream"
+	"reprise/proxy/upstream/continues"
 )
 
 // TestUpstreams reads what every option means.
@@ -214,6 +215,33 @@ func TestReloadKeysOfUpstreams(t *testing.T) {
 	}
 }
 
+// TestContinues: a model is for the embedder that it was trained with.
+func TestContinues(t *testing.T) {
+	m, err := continues.New(continues.Form{Embedder: "e", Dim: 1, Windows: []int{1}, Tokens: 9, Layers: []int{2, 1}}, make([]float32, 3))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := m.Marshal()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "lpc.model")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c, err := load(t, []string{"REPRISE_HINTS=affinity,continues:" + path})
+	if err != nil || c.Routing.Continues == nil {
+		t.Fatalf("%v", err)
+	}
+	if err := errors.Join(c.CheckContinues("e", 1), c.CheckContinues("", 0)); err != nil {
+		t.Error(err)
+	}
+	err = c.CheckContinues("other", 1)
+	if err == nil || !errors.Is(err, ErrBad) || !strings.Contains(err.Error(), path) || !strings.Contains(err.Error(), "want the same one") {
+		t.Errorf("%v", err)
+	}
+}
+
 // TestRouting reads the settings beside the list of upstreams.
 func TestRouting(t *testing.T) {
 	lines := filepath.Join(t.TempDir(), "volatile")
@@ -237,6 +265,10 @@ func TestRouting(t *testing.T) {
 		{"HINTS", "salt,salt", "salt is given twice"},
 		{"HINTS", ",", "allowed is none, or some of affinity"},
 		{"HINTS", "warm:many", "whole number of tokens a minute"},
+		{"HINTS", "continues", "continues needs the file of a model"},
+		{"HINTS", "continues:/no/such", "no such file"},
+		{"HINTS", "continues:upstreams_test.go", "bad model: it begins with"},
+		{"HINTS", "continues:" + os.DevNull, "it is a pipe or a device"},
 		{"HINTS", "warm", "warm needs a budget of tokens a minute: warm:100000"},
 		{"CANONICAL", "C1", `no level is called "C1"`},
 		{"CANONICAL", "chat=C2,chat=C3", "two levels for one endpoint"},
