@@ -20,9 +20,25 @@ import (
 // elsewhereHeld are the types of what an observer only asks: what the metrics collect from others, and the server and the cache of the learner.
 var elsewhereHeld = []reflect.Type{reflect.TypeFor[[]prometheus.Collector](), reflect.TypeFor[learn.Options]()}
 
+// holdsText reports whether values of a type can have or refer to a text. Others are not read: a goroutine of the history writes numbers meanwhile.
+func holdsText(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array:
+		return t == reflect.TypeFor[[]byte]() || holdsText(t.Elem())
+	case reflect.Struct:
+		for f := range t.Fields() {
+			if holdsText(f.Type) {
+				return true
+			}
+		}
+		return false
+	}
+	return t.Kind() > reflect.Complex128
+}
+
 // holding looks for a text in all that a value refers to, in fields that are not exported too, and returns where it is; "": nowhere.
 func holding(v reflect.Value, text string, seen map[[2]uintptr]bool) string {
-	if v.IsValid() && slices.Contains(elsewhereHeld, v.Type()) {
+	if v.IsValid() && (slices.Contains(elsewhereHeld, v.Type()) || !holdsText(v.Type())) {
 		return ""
 	}
 	switch v.Kind() {

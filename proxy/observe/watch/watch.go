@@ -121,7 +121,8 @@ func (w *Watch) sample(step int64) {
 	}
 }
 
-// Ended counts how long an answer took where it is a stored one or the upstream's, and shows the request to those who watch.
+// Ended counts how long an answer took where it is a stored one or the upstream's, and shows the request to those who watch, unless a purge that
+// may have named it came first.
 func (w *Watch) Ended(o *observe.Outcome) {
 	if !o.Answered {
 		return
@@ -132,7 +133,7 @@ func (w *Watch) Ended(o *observe.Outcome) {
 	case observe.Miss:
 		w.times.observe(Miss, o.Took)
 	}
-	if w.wants(int(o.Result), o.At) {
+	if !o.Came.Stale() && w.wants(int(o.Result), o.At) {
 		w.passed(o.Tenant, o.Model, int(o.Result), o.At, func() Request {
 			return Request{At: o.At, ID: o.ID, Tenant: o.Tenant, Model: o.Model, Endpoint: o.Place(), Result: o.Result.String(), Why: o.Why(), Upstream: o.Upstream,
 				Status: o.Status, Bytes: o.Bytes, Took: o.Took.Seconds(), Waited: o.Waited.Seconds(), Saved: o.Saved(), Stream: o.Stream}
