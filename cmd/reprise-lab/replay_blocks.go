@@ -65,7 +65,7 @@ file in one of these formats:
 ` + source.Help() + `Files that have blocks are played as blocks, and conversations with --blocks. A block hits if it and all
 before it in its prompt are in the cache. Blocks of running requests are pinned; a request touches its
 blocks from the deepest to the first, so that of equal ones the deepest goes first. The policies are those
-of ` + "`reprise replay --list`" + `. Bounds beside them: ` + blocks.Infinite + `; ` + blocks.Belady + `, which evicts the block whose next use is
+of ` + "`reprise-lab replay --list`" + `. Bounds beside them: ` + blocks.Infinite + `; ` + blocks.Belady + `, which evicts the block whose next use is
 last; ` + blocks.Oracle + `, which is lpc with the truth about which conversations go on.
 
 Times, with --prefill-tokens-per-second: a server prefills one prompt at a time, in the order of arrival;

@@ -100,7 +100,8 @@ func trainHelp(w io.Writer, fs *flag.FlagSet) {
 
 Predictors:
   lpc  whether a conversation goes on, from the user's last prompts and the number of the turn: the
-       predictor of Learned Prefix Caching. reprise-lab replay reads it from --continues
+       predictor of Learned Prefix Caching. The proxy reads it with REPRISE_HINTS=continues:FILE,
+       and reprise-lab replay from --continues
 
 Half of the conversations are held out and measure the model; a fifth of the others decides when
 training ends, the calibration and the threshold. Conversations with one first prompt are in one

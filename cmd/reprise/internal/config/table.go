@@ -126,7 +126,7 @@ func (c *Config) logging() []Setting {
 		{Name: "LOG_LEVEL", Reload: true, Default: "info", Allowed: "debug, info, warn or error", Help: "least level that is logged", parse: level(&c.LogLevel)},
 		{Name: "LOG_PROMPTS", Default: "false", Toggle: true, Allowed: "true or false", Help: "prompts may appear in the log and in the request log", parse: boolean(&c.LogPrompts)},
 		{Name: "PRICES", Reload: true, Allowed: "a readable YAML file as deploy/prices.example.yaml", Help: "file with the prices of models, by which spent and saved tokens are shown as money too; SIGHUP reads it again", parse: priceTable(&c.Prices)},
-		{Name: "RECORD", Serve: true, Allowed: "a file's path", Help: "file to which a request log is appended, for reprise replay; to rotate it, copy and truncate it, or move it and restart; unset, none is written", parse: text(&c.Record)},
+		{Name: "RECORD", Serve: true, Allowed: "a file's path", Help: "file to which a request log is appended, for reprise-lab replay; to rotate it, copy and truncate it, or move it and restart; unset, none is written", parse: text(&c.Record)},
 	}
 }
 
