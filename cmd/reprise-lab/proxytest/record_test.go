@@ -1,7 +1,6 @@
 package proxytest
 
 import (
-	"bufio"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -9,10 +8,10 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"reprise/cmd/reprise-lab/internal/semantic"
 	"reprise/cmd/reprise-lab/sim"
@@ -36,38 +35,15 @@ func TestMain(m *testing.M) {
 // recorded sends requests to a proxy that writes a request log, ends it, and returns the log, and which requests were hits.
 func recorded(t *testing.T, name string, n int) (log *sim.Slice, hits []bool) {
 	t.Helper()
-	program, err := built.Program()
-	if err != nil {
-		t.Fatal(err)
-	}
 	engine := httptest.NewServer(enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}}))
 	defer engine.Close()
 	path := filepath.Join(t.TempDir(), "log")
-	c := exec.CommandContext(t.Context(), program, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
 	// Nothing is explored, which is decided at random.
-	c.Env = append(os.Environ(), "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_STORE=memory", "REPRISE_RECORD="+path, "REPRISE_CAPACITY_ENTRIES=60",
+	p := built.Start(t, "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_STORE=memory", "REPRISE_RECORD="+path, "REPRISE_CAPACITY_ENTRIES=60",
 		"REPRISE_MAX_ERROR_RATE=0", "REPRISE_LOG_PROMPTS=true", "REPRISE_POLICY="+name)
-	stderr, err := c.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	defer c.Process.Kill()
-	lines, api := bufio.NewScanner(stderr), ""
-	for api == "" && lines.Scan() {
-		var line struct{ Msg, API string }
-		if json.Unmarshal(lines.Bytes(), &line) == nil && line.Msg == "reprise is ready" {
-			api = line.API
-		}
-	}
-	hits = chatter(t, api, n)
-	c.Process.Signal(os.Interrupt)
-	for lines.Scan() {
-	}
-	if err := c.Wait(); err != nil {
-		t.Fatal(err)
+	hits = chatter(t, p.API, n)
+	if !p.Stop(time.Minute) {
+		t.Fatal(p.Logs())
 	}
 	in, err := trace.Open(path, trace.Auto)
 	if err != nil {
