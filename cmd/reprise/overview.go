@@ -37,7 +37,7 @@ func (s *service) overview(cfg *config.Config, o *admin.Overview) {
 		fmt.Sprintf("%s of %s; whichever is reached first evicts", size(st.Bytes), size(cfg.CapacityBytes)), "REPRISE_CAPACITY_ENTRIES, REPRISE_CAPACITY_BYTES")
 	in("life of an answer", shortly(cfg.TTL), "counted from its write", "REPRISE_TTL")
 	in("store", storeName(s), storeWords(s), "REPRISE_STORE")
-	in("index", "auto", indexWords(s), "")
+	in("index", indexWords(s), "chosen for each scope by its own requests", "")
 	in("embedder", cfg.Embedder, embedderWords(cfg.Embedder == "builtin"), "REPRISE_EMBEDDER")
 	in("judge", cmp.Or(cfg.JudgeModel, "none"), "the model that compares two answers where their texts do not decide", "REPRISE_JUDGE_MODEL")
 	in("rules", strconv.Itoa(len(cfg.Rules)), "for some models, paths, tenants or namespaces", "REPRISE_CONFIG")

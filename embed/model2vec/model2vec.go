@@ -2,7 +2,7 @@
 // the vectors of its tokens. It needs a folder with model.safetensors and tokenizer.json, no server, and some tens of microseconds a
 // prompt. The vectors are normalised, whatever config.json says.
 //
-// A mean of tokens has no word order and little of negation: similarities are of meaning, and the judge of package policy/reuse has to
+// A mean of tokens has no word order and little of negation: similarities are of meaning, and the judge of package topics/reuse has to
 // decide. Tokenizers of the types WordPiece and Unigram are read, others are refused by their name.
 package model2vec
 

@@ -163,7 +163,7 @@ func turns(t *testing.T) (sets []labelled) {
 // TestErrorsOnData answers streams made of public data below the folder that REPRISE_DATA names, with the built-in embedder and with
 // simulated ones, whose comparator makes errors in one case.
 //
-//	REPRISE_DATA=DIR go test ./policy/reuse -run ErrorsOnData -v | grep SUM
+//	REPRISE_DATA=DIR go test ./topics/reuse -run ErrorsOnData -v | grep SUM
 func TestErrorsOnData(t *testing.T) {
 	if os.Getenv("REPRISE_DATA") == "" {
 		t.Skip("REPRISE_DATA is not set: no stream is answered")

@@ -37,7 +37,11 @@ func ParseFlags(t Terminal, fs *flag.FlagSet, args []string, help func(io.Writer
 
 // FlagError returns a UsageError about the flags of a command.
 func FlagError(fs *flag.FlagSet, format string, args ...any) error {
-	return Usage(fs.Name(), "`"+fs.Name()+" --help` lists the flags.", format, args...)
+	help := " --help"
+	if fs.Lookup("help-all") != nil {
+		help = " --help-all"
+	}
+	return Usage(fs.Name(), "`"+fs.Name()+help+"` lists the flags.", format, args...)
 }
 
 // suggestFlag completes package flag's message about an unknown flag, which ends in its name.

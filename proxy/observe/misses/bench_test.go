@@ -19,7 +19,7 @@ func typical(prompt, user, date string) ask {
 
 // BenchmarkWhy is what finding the reason of a miss takes, and remembering its answer.
 //
-//	go test ./proxy/misses -run '^$' -bench . -benchmem
+//	go test ./proxy/observe/misses -run '^$' -bench . -benchmem
 func BenchmarkWhy(b *testing.B) {
 	b.Run("new", func(b *testing.B) { benchmarkWhy(b, 0, typical("another", "u", "2026-11-23")) })
 	b.Run("scope/1", func(b *testing.B) { benchmarkWhy(b, 1, typical("p", "other", "2026-11-22")) })

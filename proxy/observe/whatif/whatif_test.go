@@ -220,7 +220,7 @@ func TestScaledPolicies(t *testing.T) {
 
 // BenchmarkPass prints the cost of a request, and the bytes of the rows.
 //
-//	go test ./proxy/whatif -run '^$' -bench Pass
+//	go test ./proxy/observe/whatif -run '^$' -bench Pass
 //
 // TestReplay compares the replay of LRU with a list, which entries leave at its end.
 func TestReplay(t *testing.T) {

@@ -1,4 +1,4 @@
-// Package evaluate measures the judge of package policy/reuse on labelled prompts: pairs that want the same answer or another one, and
+// Package evaluate measures the judge of package topics/reuse on labelled prompts: pairs that want the same answer or another one, and
 // streams of requests whose right answers are known.
 package evaluate
 

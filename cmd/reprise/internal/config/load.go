@@ -22,7 +22,7 @@ var ErrBad = errors.New("bad configuration")
 const fileSuffix = "_FILE"
 
 // foreign are names with Prefix that are settings of the tests.
-var foreign = []string{Prefix + "TEST_REQUIRE", Prefix + "DATA"}
+var foreign = []string{Prefix + "TEST_REQUIRE", Prefix + "TEST_PROGRAM", Prefix + "DATA"}
 
 // Where the value of a setting can come from. The source of a value in a file is the path.
 const (

@@ -9,7 +9,7 @@ type Removed struct {
 
 // removed lists the settings that no version reads any more.
 var removed = []Removed{
-	{Name: "SETTINGS", Instead: "REPRISE_CONFIG names a YAML file that takes the same names under settings:"},
+	{Name: "SETTINGS", Instead: "REPRISE_CONFIG names a YAML file that takes the same names, below its line settings"},
 
 	{Name: "CHOOSER", Instead: "of several upstreams the one is chosen that should hold the prefix, unless it has much more to do than others"},
 	{Name: "LEADERS", Instead: "of several requests that share a cold prefix of 2048 tokens or more, one goes first"},
