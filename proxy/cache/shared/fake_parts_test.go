@@ -11,7 +11,7 @@ import (
 )
 
 func (l *link) Lease(ctx context.Context, k store.Key, ttl time.Duration) (mine bool, err error) {
-	return call(ctx, l, "fetch", func() (bool, error) {
+	mine, err = call(ctx, l, "fetch", func() (bool, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("lease")
@@ -21,6 +21,7 @@ func (l *link) Lease(ctx context.Context, k store.Key, ttl time.Duration) (mine 
 		l.leases[k] = lease{l.member, time.Now().Add(ttl)}
 		return true, nil
 	})
+	return mine && err == nil, err
 }
 
 func (l *link) Renew(ctx context.Context, ttl time.Duration, keys ...store.Key) error {

@@ -47,10 +47,10 @@ func (s *Shared) Lead(ctx context.Context, k store.Key) (again bool, done func()
 		mine, err := l.lease(ctx, k)
 		if mine || err != nil {
 			leave()
-			if mine {
-				return again, func() { l.end(k) }
+			if err == errDeaf {
+				return again, func() {}
 			}
-			return again, func() {}
+			return again, func() { l.end(k) }
 		}
 		again = true
 		more := l.wait(ctx, stored)
@@ -76,21 +76,20 @@ func (l *leads) wait(ctx context.Context, stored <-chan struct{}) (more bool) {
 	}
 }
 
-// leaseTimeout bounds one question for a lease. Every miss asks it, and a second upstream call is cheaper than a Redis that makes each of them wait.
-const leaseTimeout = 20 * time.Millisecond
-
-// lease asks for the lease of a key. An error is no fault of the request's.
+// lease asks for the lease of a key. An error is no fault of the request's. After one the lease counts as taken, because the shared store may have
+// given it and the reply was lost or late: nobody would release it otherwise, and others would wait until it expires. To renew or release the
+// lease of another member changes nothing.
 func (l *leads) lease(ctx context.Context, k store.Key) (mine bool, err error) {
 	if !l.s.view.live() {
 		return false, errDeaf
 	}
-	ctx, cancel := context.WithTimeout(ctx, leaseTimeout)
+	ctx, cancel := context.WithTimeout(ctx, l.s.opt.FetchTimeout)
 	defer cancel()
 	mine, err = l.s.opt.Link.Leases.Lease(ctx, k, l.s.opt.LeadTTL)
 	if err != nil {
 		l.s.fault("lease", err)
 	}
-	if mine {
+	if mine || err != nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.held[k] = struct{}{}

@@ -361,6 +361,28 @@ func TestLeads(t *testing.T) {
 	})
 }
 
+// TestLostLease: a lease whose reply is lost is released when its flight ends, so that no other member waits until it expires.
+func TestLostLease(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		all := members(t, s, 2)
+		all[0].link.setOnly("fetch", "lost", 0)
+		_, done := all[0].Lead(t.Context(), keyOf("a"))
+		if s.holder("a") != 1 {
+			t.Fatal("the store has not given the lease")
+		}
+		all[0].link.set("", 0)
+		done()
+		time.Sleep(100 * time.Millisecond) // less than a lease
+		began := time.Now()
+		again, other := all[1].Lead(t.Context(), keyOf("a"))
+		if took := time.Since(began); again || took > 0 {
+			t.Errorf("again %v after %v", again, took)
+		}
+		other()
+	})
+}
+
 func cancelled(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

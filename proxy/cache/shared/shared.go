@@ -80,7 +80,7 @@
 //     still resident. An answer of the near-cache is served only for the very entry that is resident.
 //   - A deaf member serves only answers that no other process has seen.
 //
-// No fault of the shared store fails a request or delays it for longer than FetchTimeout.
+// No fault of the shared store fails a request, or delays it for longer than FetchTimeout to fetch an answer and once more to ask for a lease.
 package shared
 
 import (
@@ -97,8 +97,9 @@ import (
 	"reprise/store"
 )
 
-// FetchTimeout bounds one fetch of an answer: waiting so long for a stored one is better than asking the upstream again.
-const FetchTimeout = 250 * time.Millisecond
+// FetchTimeout bounds one fetch of an answer and one question for a lease. Every miss makes both, so that a Redis which is slow, but not so slow that
+// it counts as away, delays each by up to twice as long.
+const FetchTimeout = 20 * time.Millisecond
 
 // Options of a Shared.
 type Options struct {
