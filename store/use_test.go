@@ -144,16 +144,16 @@ func TestRanks(t *testing.T) {
 	if got := gone(s.Put(newest, s.Tick())); !slices.Equal(got, []policy.ID{next[0].ID}) {
 		t.Errorf("evicted %v, foreseen %v", got, next)
 	}
-	silent, err := registry.New("random", policy.Options{Capacity: 5})
+	silent, err := registry.New("w-tinylfu", policy.Options{Capacity: 5})
 	if err != nil {
 		t.Fatal(err)
 	}
 	s = open(t, store.Options{Evictor: silent})
 	if next, says := s.Ranks().Next(3); says || next != nil {
-		t.Errorf("random: %v %v", next, says)
+		t.Errorf("w-tinylfu: %v %v", next, says)
 	}
 	if p, kept := s.Ranks().Prevalences([]policy.TopicID{1}); kept || p != nil {
-		t.Errorf("random: prevalences %v %v", p, kept)
+		t.Errorf("w-tinylfu: prevalences %v %v", p, kept)
 	}
 	s = open(t, store.Options{Evictor: unreadable{}})
 	if next, says := s.Ranks().Next(3); says || len(next) > 0 {

@@ -1,8 +1,10 @@
 package learn
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -83,6 +85,7 @@ func TestComparedPairs(t *testing.T) {
 		b.Compare(p)
 		b.settled(t)
 		all := b.Reviews()
+		slices.SortFunc(all, func(a, b Reviewed) int { return cmp.Compare(a.Why, b.Why) }) // they are compared at the same time
 		if len(all) != 2 || all[0].Kind != Compared || all[0].Outcome != "same" || all[1].Why != "status" || len(b.Shadowed()) != 0 {
 			t.Errorf("%+v", all)
 		}
