@@ -36,7 +36,7 @@ var removed = []Removed{
 	{Name: "REDIS_CERT", Instead: "REPRISE_REDIS_TLS names a folder with tls.crt and tls.key"},
 	{Name: "REDIS_KEY", Instead: "REPRISE_REDIS_TLS names a folder with tls.crt and tls.key"},
 	{Name: "REDIS_SERVER_NAME", Instead: "the certificate of the Redis server is to have the host of REPRISE_STORE, by name or address"},
-	{Name: "REDIS_TIMEOUT", Instead: "an answer may take 20ms to come from Redis, after which the request is a miss"},
+	{Name: "REDIS_TIMEOUT", Instead: "an answer may take 250ms to come from Redis, after which the request is a miss"},
 	{Name: "NEAR_BYTES", Instead: "answers that Redis has too take 64MiB, or a quarter of REPRISE_MEMORY_LIMIT where that is less"},
 	{Name: "SHARED_GRACE", Instead: "answers of other proxies are not served after Redis was silent for 1s"},
 	{toggle: true, Name: "SHARED_FLIGHTS", Instead: "equal requests at several proxies always wait for one upstream call"},

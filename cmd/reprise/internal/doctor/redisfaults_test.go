@@ -27,7 +27,7 @@ var redisFaults = []fault{
 	{"a Redis with less memory than the capacity", "warning redis.memory", "its maxmemory is 100 MiB", func(p *patient) {
 		p.redis(redistest.Options{AppendOnly: true, MaxMemory: "100mb"})
 	}},
-	{"a slow Redis", "error redis.latency", "more than the 20ms", func(p *patient) {
+	{"a slow Redis", "error redis.latency", "more than the 250ms", func(p *patient) {
 		s := p.redis(redistest.Options{AppendOnly: true})
 		far := redistest.NewProxy(p.t, s.Addr)
 		far.Delay(300 * time.Millisecond)
