@@ -97,9 +97,8 @@ import (
 	"reprise/store"
 )
 
-// FetchTimeout bounds one fetch of an answer and one question for a lease: on a busy machine a reply can take as long. Every miss makes both, so that a
-// Redis which is slow, but not so slow that
-// it counts as away, delays each by up to twice as long.
+// FetchTimeout bounds one fetch of an answer and one question for a lease: on a busy machine a reply can take as long. Every miss makes both, so
+// that a Redis which is slow, but not so slow that it counts as away, delays each miss by up to twice as long.
 const FetchTimeout = 250 * time.Millisecond
 
 // Options of a Shared.
