@@ -248,17 +248,13 @@ func (h *history) checkCounters(r *report, u rules) {
 	if h.metrics == nil || u.recounts {
 		return
 	}
-	sum, timed := 0.0, 0.0
+	sum, timed := h.sum("reprise_requests_total{"), h.sum("reprise_request_duration_seconds_count{")
 	by := map[string]float64{}
 	for name, v := range h.metrics {
 		if rest, ok := strings.CutPrefix(name, "reprise_requests_total{"); ok {
-			sum += v
 			_, result, _ := strings.Cut(rest, `result="`)
 			result, _, _ = strings.Cut(result, `"`)
 			by[result] += v
-		}
-		if strings.HasPrefix(name, "reprise_request_duration_seconds_count{") {
-			timed += v
 		}
 	}
 	seen := map[string]float64{}

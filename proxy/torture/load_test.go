@@ -182,16 +182,22 @@ func (w *world) settle() {
 			answered++
 		}
 	}
-	if !w.u.recounts {
-		eventually(w.t, "all requests are counted", func() bool { w.readMetrics(); return w.requests() >= answered })
-	}
 	w.readMetrics()
+	if !w.u.recounts {
+		// A request whose client has left ends when it likes: a page that is read meanwhile can have its time and not yet its count.
+		eventually(w.t, "all requests are counted and timed", func() bool {
+			w.readMetrics()
+			counted := w.h.sum("reprise_requests_total{")
+			return counted >= answered && counted == w.h.sum("reprise_request_duration_seconds_count{")
+		})
+	}
 	w.readEntries()
 }
 
-func (w *world) requests() (sum float64) {
-	for name, v := range w.h.metrics {
-		if strings.HasPrefix(name, "reprise_requests_total{") {
+// sum returns the sum of the metrics whose names begin with prefix.
+func (h *history) sum(prefix string) (sum float64) {
+	for name, v := range h.metrics {
+		if strings.HasPrefix(name, prefix) {
 			sum += v
 		}
 	}
