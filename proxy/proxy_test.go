@@ -75,10 +75,8 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, behind http.Handler, adjus
 	}
 	r.store, r.topics = o.Store, o.Topics
 	r.api = httptest.NewServer(r.Server.Handler())
-	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Learner: r.Server.Learning(), Alignment: r.Server.Alignment(), Reports: r, Undos: admin.NewUndos(func(ctx context.Context, id policy.ID) (c admin.Copied, ok bool, err error) {
-		c.PutBack, c.Drop, ok, err = r.Server.Copy(ctx, id)
-		return c, ok, err
-	}), Entries: o.Store, Topics: o.Topics, Ranks: o.Store.Ranks(), Settle: func() { r.Server.Cache().Stats() }, Token: o.AdminToken, Policy: "rac+"})
+	r.adminAPI = admin.New(admin.Options{Proxy: r.Server, Learner: r.Server.Learning(), Alignment: r.Server.Alignment(), Reports: r, Undos: admin.NewUndos(r.Server),
+		Upstreams: r.Server.Upstreams(), Entries: o.Store, Topics: o.Topics, Settle: func() { r.Server.Cache().Stats() }, Token: o.AdminToken, Policy: "rac+"})
 	r.admin = httptest.NewServer(r.adminAPI)
 	t.Cleanup(func() {
 		r.api.Close()

@@ -17,7 +17,7 @@ func TestWindowsOfRequests(t *testing.T) {
 	r := newRig(t)
 	windows := admin.KeepWindows(func() store.Stats { return r.Server.Cache().Stats().Store })
 	t.Cleanup(windows.Close)
-	h := admin.New(admin.Options{Proxy: r.Server, Entries: r.store, Topics: r.topics, Windows: windows, Policy: "rac+"})
+	h := admin.New(admin.Options{Proxy: r.Server, Upstreams: r.Server.Upstreams(), Entries: r.store, Topics: r.topics, Windows: windows, Policy: "rac+"})
 	for i := range 5 {
 		for range 3 {
 			r.ask(t, "/v1/chat/completions", chat(fmt.Sprintf("What is the capital of country %d?", i)))

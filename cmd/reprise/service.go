@@ -102,7 +102,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 	}
 	s.revival = revive(s.proxy.Cache(), s.adopted, log)
 	s.windows = admin.KeepWindows(func() store.Stats { return s.proxy.Cache().Stats().Store })
-	s.undos = admin.NewUndos(s.copyOf)
+	s.undos = admin.NewUndos(s.proxy)
 	s.admin.set(s.newAdmin(cfg))
 	return s, nil
 }
@@ -117,12 +117,6 @@ func (s *service) reload(cfg *config.Config, log *slog.Logger) error {
 	}
 	s.admin.set(s.newAdmin(cfg))
 	return nil
-}
-
-// copyOf copies an entry that is about to be purged.
-func (s *service) copyOf(ctx context.Context, id policy.ID) (c admin.Copied, ok bool, err error) {
-	c.PutBack, c.Drop, ok, err = s.proxy.Copy(ctx, id)
-	return c, ok, err
 }
 
 // handler is an HTTP handler that can be replaced while it serves.
@@ -157,7 +151,7 @@ func (r reports) Report(ctx context.Context, name string) any {
 
 // newAdmin returns the admin API of the service.
 func (s *service) newAdmin(cfg *config.Config) http.Handler {
-	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Upstreams: upstreams{s.proxy}, Ranks: s.store.Ranks(),
+	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Upstreams: s.proxy.Upstreams(),
 		Settle:   func() { s.proxy.Cache().Stats() },
 		Prefixes: func(life time.Duration, n int) any { return s.proxy.Prefixes(life, n) }, Policy: cfg.Policy, Windows: s.windows, Token: cfg.AdminToken,
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,

@@ -196,8 +196,8 @@ func (s *sharing) watch() {
 		st := s.state()
 		now := st.State()
 		had := entries
-		if entries = s.kept.Stats().Entries; st.Counts.Loads != loads {
-			loads = st.Counts.Loads
+		if entries = s.kept.Stats().Entries; st.Loads != loads {
+			loads = st.Loads
 			s.log.Info("shared store: the entries are loaded anew", "store", st.Store, "entries", entries, "before", had)
 		}
 		if settings := strings.Join(differing(s.name, st.Members), ", "); settings != differ {
@@ -253,14 +253,5 @@ func (s *sharing) part(limit time.Duration) {
 
 // state is what the admin API shows.
 func (s *sharing) state() admin.Shared {
-	st := s.Stats()
-	return admin.Shared{
-		Process: s.link.Process(), Store: s.link.Name(), Away: !st.Joined || st.Failing || st.Breaker == "open", Loading: !st.Loaded,
-		Live: st.Live, Keeper: st.Keeper, Keeping: st.Keeping, Members: st.Members, Behind: st.Behind, Applied: st.Applied.N, Lag: st.Lag,
-		Queue: admin.SharedQueue{Events: st.Queued, Bytes: st.QueuedBytes, Purges: st.PendingPurges},
-		Near:  admin.SharedNear{Entries: st.NearEntries, Bytes: st.NearBytes},
-		Counts: admin.SharedCounts{Near: st.NearHits, Fetches: st.Fetches, Timeouts: st.Timeouts, Skipped: st.Broken, Mark: st.RefusedByMark, Silence: st.RefusedDeaf,
-			Foreign: s.link.Foreign(), Faults: st.Faults, Gaps: st.Gaps, Loads: st.Loads, DroppedInserts: st.DroppedInserts, DroppedHints: st.DroppedHints,
-			DroppedOther: st.DroppedOther, Appended: st.Batches, Refused: st.RefusedBatches, Repeated: st.RepeatedPurges, Followed: st.Followed},
-	}
+	return admin.Shared{Process: s.link.Process(), Store: s.link.Name(), Foreign: s.link.Foreign(), Stats: s.Stats()}
 }

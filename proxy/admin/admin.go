@@ -20,7 +20,6 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 
 	"reprise/policy"
-	"reprise/proxy/admin/page"
 	"reprise/proxy/gate"
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/internal/clientio"
@@ -41,6 +40,9 @@ type Proxy interface {
 	Answer(ctx context.Context, e *store.Entry) ([]byte, error)
 	// Metrics collects what the server counts itself.
 	Metrics() prometheus.Collector
+	// Generation is the number of the names under which upstreams cache for the server, which every purge raises, and whether a restart
+	// keeps it.
+	Generation() (n uint64, durable bool)
 }
 
 // Entries is the store.
@@ -48,6 +50,7 @@ type Entries interface {
 	All() iter.Seq[*store.Entry]
 	Get(id policy.ID) (*store.Entry, bool)
 	Stats() store.Stats
+	Ranks() store.Ranks
 }
 
 // Topics is the index of topics.
@@ -63,16 +66,13 @@ type Reports interface {
 	Report(ctx context.Context, name string) any
 }
 
-// none reports nothing.
-type none struct{}
-
-func (none) Report(context.Context, string) any { return nil }
-
 // report returns the handler that shows a report.
 func (a *admin) report(name string) func(*http.Request) (any, error) {
 	return func(r *http.Request) (any, error) {
-		if shown := a.Reports.Report(r.Context(), name); shown != nil {
-			return shown, nil
+		if a.Reports != nil {
+			if shown := a.Reports.Report(r.Context(), name); shown != nil {
+				return shown, nil
+			}
 		}
 		return struct{}{}, nil
 	}
@@ -86,8 +86,7 @@ type Options struct {
 	Proxy     Proxy     // required
 	Entries   Entries   // required
 	Topics    Topics    // required
-	Upstreams Upstreams // nil: nothing is shown of them
-	Ranks     Ranks     // what the policy says of entries and topics; nil: nothing
+	Upstreams Upstreams // required
 	Settle    func()    // has the store count the uses that wait; nil: none do
 
 	// Prefixes is what GET /admin/prefixes shows: the prefixes that are worth most to the caches of the upstreams, if they are kept for life, at
@@ -122,15 +121,6 @@ type Options struct {
 // New returns the handler of all paths.
 func New(o Options) http.Handler {
 	a := &admin{Options: o}
-	if a.Upstreams == nil {
-		a.Upstreams = noUpstreams{}
-	}
-	if a.Reports == nil {
-		a.Reports = none{}
-	}
-	if a.Ranks == nil {
-		a.Ranks = silent{}
-	}
 	for _, host := range o.Trusted {
 		a.trusted = append(a.trusted, strings.ToLower(host))
 	}
@@ -141,14 +131,14 @@ func New(o Options) http.Handler {
 	r.Get("/healthz", func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("ok\n")) })
 	r.Get("/readyz", a.readyz)
 	r.Handle("/metrics", a.named(o.Loopback, promhttp.HandlerFor(newRegistry(o), promhttp.HandlerOpts{EnableOpenMetrics: true})))
-	page.Routes(r)
+	pageRoutes(r)
 	r.Route("/admin", func(r chi.Router) {
-		r.Use(a.guard, known)
+		r.Use(a.guard)
 		for _, one := range a.routes() {
 			if o.Learner == nil && strings.HasPrefix(one.Path, "/admin/reviews") {
 				continue
 			}
-			r.MethodFunc(one.Method, strings.TrimPrefix(one.Path, "/admin"), one.serve)
+			r.MethodFunc(one.Method, strings.TrimPrefix(one.Path, "/admin"), one.checked)
 		}
 		profiles(r)
 	})
@@ -256,7 +246,7 @@ func (a *admin) readyz(w http.ResponseWriter, _ *http.Request) {
 // page of another site asks for is refused, reads too; a link to them works.
 func (a *admin) guard(next http.Handler) http.Handler {
 	return a.named(a.Token == "", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		page.Protect(w.Header())
+		protect(w.Header())
 		if a.foreign(r) {
 			apierror.Write(w, errForeign)
 			return

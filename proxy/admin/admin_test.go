@@ -15,6 +15,7 @@ import (
 
 	"reprise/policy"
 	"reprise/policy/registry"
+	"reprise/proxy/cache/shared"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -26,7 +27,8 @@ type fakeProxy struct {
 	disk     error // why no purge is durable
 }
 
-func (p *fakeProxy) Draining() bool { return p.draining }
+func (p *fakeProxy) Draining() bool             { return p.draining }
+func (p *fakeProxy) Generation() (uint64, bool) { return 7, true }
 func (p *fakeProxy) Metrics() prometheus.Collector {
 	return prometheus.NewGauge(prometheus.GaugeOpts{Name: "fake"})
 }
@@ -80,7 +82,7 @@ func newSizedRig(t testing.TB, spec string, capacity int, adjust ...func(*Option
 	}
 	t.Cleanup(of.Close)
 	r := &rig{proxy: &fakeProxy{store: s}, store: s, topics: of}
-	o := Options{Proxy: r.proxy, Entries: s, Topics: of, Ranks: s.Ranks(), Policy: spec, Reports: reports{"stats": map[string]int{"requests": 7}}}
+	o := Options{Proxy: r.proxy, Upstreams: &fakeUpstreams{}, Entries: s, Topics: of, Policy: spec, Reports: reports{"stats": map[string]int{"requests": 7}}}
 	for _, f := range adjust {
 		f(&o)
 	}
@@ -114,6 +116,11 @@ func TestHealth(t *testing.T) {
 	}
 }
 
+func of(st shared.Stats) Shared { return Shared{Stats: st} }
+
+// live is the state of a process that works with its shared store.
+var live = of(shared.Stats{Joined: true, Loaded: true, Live: true})
+
 // TestReadyShared: a process is ready whatever the shared store does, and says what that is.
 func TestReadyShared(t *testing.T) {
 	var s Shared
@@ -122,10 +129,10 @@ func TestReadyShared(t *testing.T) {
 		state Shared
 		body  string
 	}{
-		{Shared{Away: true, Loading: true}, "ready\nredis: away\n"},
-		{Shared{Loading: true}, "ready\nredis: loading\n"},
-		{Shared{}, "ready\nredis: behind\n"},
-		{Shared{Live: true}, "ready\nredis: shared\n"},
+		{Shared{}, "ready\nredis: away\n"},
+		{of(shared.Stats{Joined: true}), "ready\nredis: loading\n"},
+		{of(shared.Stats{Joined: true, Loaded: true}), "ready\nredis: behind\n"},
+		{live, "ready\nredis: shared\n"},
 	} {
 		s = c.state
 		if got := r.get("/readyz"); got.Code != 200 || got.Body.String() != c.body {
@@ -142,7 +149,7 @@ func TestReadyShared(t *testing.T) {
 func TestReadyEmbedder(t *testing.T) {
 	state := "away"
 	embedder := func(o *Options) { o.Embedder = func() string { return state } }
-	alone, shared := newRig(t, "lru", embedder), newRig(t, "lru", embedder, func(o *Options) { o.Shared = func() Shared { return Shared{Live: true} } })
+	alone, shared := newRig(t, "lru", embedder), newRig(t, "lru", embedder, func(o *Options) { o.Shared = func() Shared { return live } })
 	for _, state = range []string{"away", "wrong-dimension", "works"} {
 		for r, want := range map[*rig]string{alone: "ready\nembedder: " + state + "\n", shared: "ready\nredis: shared\nembedder: " + state + "\n"} {
 			if got := r.get("/readyz"); got.Code != 200 || got.Body.String() != want {
@@ -154,8 +161,10 @@ func TestReadyEmbedder(t *testing.T) {
 
 // TestShared: the state of a shared store and its metrics.
 func TestShared(t *testing.T) {
-	s := Shared{Process: 7, Keeper: true, Keeping: 7, Live: true, Applied: 3, Lag: 2, Behind: 250 * time.Millisecond, Queue: SharedQueue{Events: 2},
-		Members: []store.Member{{Process: 7, Name: "a"}, {Process: 9, Name: "b", Applied: 4}}, Counts: SharedCounts{Near: 11, Mark: 12, DroppedInserts: 13, Refused: 14}}
+	s := live
+	s.Process, s.Keeper, s.Keeping, s.Applied.N, s.Lag, s.Behind, s.Queued = 7, true, 7, 3, 2, 250*time.Millisecond, 2
+	s.Members = []store.Member{{Process: 7, Name: "a"}, {Process: 9, Name: "b", Applied: 4}}
+	s.NearHits, s.RefusedByMark, s.DroppedInserts, s.RefusedBatches = 11, 12, 13, 14
 	r := newRig(t, "lru", func(o *Options) { o.Shared = func() Shared { return s } })
 	body := r.get("/admin/shared").Body.String()
 	for path, want := range map[string]string{"state": "shared", "lag_batches": "2", "behind_seconds": "0.25", "keeper": "true", "members.0.self": "true",

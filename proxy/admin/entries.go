@@ -80,11 +80,11 @@ func (a *admin) listEntries(r *http.Request) (any, error) {
 	if name == evictsNext {
 		return a.listNext(match, before, limit)
 	}
-	by, err := orderNamed(name)
+	by, err := orderNamed(orders, name, " and "+evictsNext)
 	if err != nil {
 		return nil, err
 	}
-	from, err := by.parse(before)
+	from, err := parsePlace(by.name, before)
 	if err != nil {
 		return nil, err
 	}
@@ -105,7 +105,7 @@ func (a *admin) listEntries(r *http.Request) (any, error) {
 		}
 	}
 	if more {
-		l.Next = by.text(places[len(places)-1])
+		l.Next = places[len(places)-1].text(by.name)
 	}
 	return l, nil
 }

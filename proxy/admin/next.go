@@ -3,27 +3,12 @@ package admin
 import (
 	"strconv"
 
-	"reprise/policy"
 	"reprise/proxy/internal/apierror"
 	"reprise/store"
 )
 
-// Ranks is what the policy of the store says of entries and topics.
-type Ranks interface {
-	// Next are the entries that it evicts next, most at most; false where it does not say.
-	Next(most int) (next []store.Next, says bool)
-	// Prevalences are counts of the requests of some topics that halve over time; false where it keeps none.
-	Prevalences(of []policy.TopicID) (all []float64, kept bool)
-}
-
 // mostNext is how many entries are foreseen: what goes later depends on the requests until then.
 const mostNext = 200
-
-// silent is a policy that says nothing.
-type silent struct{}
-
-func (silent) Next(int) ([]store.Next, bool)                  { return nil, false }
-func (silent) Prevalences([]policy.TopicID) ([]float64, bool) { return nil, false }
 
 // listNext lists matching entries in the order in which the policy evicts them, after those of the page before, which ended with the place
 // before.
@@ -37,7 +22,7 @@ func (a *admin) listNext(match func(*store.Entry) bool, before string, limit int
 		from = n
 	}
 	a.settle()
-	next, says := a.Ranks.Next(mostNext)
+	next, says := a.Entries.Ranks().Next(mostNext)
 	l := entryList{Entries: []entryView{}, Counted: countedOf(a.Shared != nil), Words: nextWords(a, says)}
 	for i, x := range next {
 		e, ok := a.Entries.Get(x.ID)

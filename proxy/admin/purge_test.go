@@ -40,15 +40,22 @@ func TestPurgeNotDurable(t *testing.T) {
 	}
 }
 
+// copier copies an entry; what it returns drops the copy.
+type copier func(policy.ID) (drop func())
+
+func (c copier) Copy(_ context.Context, id policy.ID) (putBack func(context.Context) (policy.ID, error), drop func(), ok bool, err error) {
+	return nil, c(id), true, nil
+}
+
 // TestUndoOfNothing: a purge that removes nothing, as one of two at once, has nothing to take back, and its copy is not held.
 func TestUndoOfNothing(t *testing.T) {
 	held := 0
 	r := newRig(t, "lru", func(o *Options) {
-		o.Undos = NewUndos(func(_ context.Context, id policy.ID) (c Copied, ok bool, err error) {
+		o.Undos = NewUndos(copier(func(id policy.ID) func() {
 			held++
 			o.Entries.(*store.Store).Remove(policy.Purged, id) // the other purge
-			return Copied{Drop: func() { held-- }}, true, nil
-		})
+			return func() { held-- }
+		}))
 	})
 	e := &store.Entry{Labels: &store.Labels{}, Answer: []byte("x")}
 	r.store.Put(e, r.store.Tick())

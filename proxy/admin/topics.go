@@ -6,11 +6,9 @@ import (
 	"math"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
 	"reprise/policy"
-	"reprise/proxy/internal/apierror"
 	"reprise/store"
 )
 
@@ -56,29 +54,12 @@ type topicList struct {
 	Scopes  []scopeView       `json:"scopes"`
 }
 
-// topicOrders are what topics are listed by, the highest first; the first is the default.
-var topicOrders = []struct {
-	name  string
-	value func(*topicView) float64
-}{
+// topicOrders are what topics are listed by; the first is the default.
+var topicOrders = []order[*topicView]{
 	{"entries", func(v *topicView) float64 { return float64(v.Entries) }},
 	{"prevalence", func(v *topicView) float64 { return v.weight }},
 	{"hits", func(v *topicView) float64 { return float64(v.Hits) }},
 	{"tokens_saved", func(v *topicView) float64 { return float64(v.TokensSaved) }},
-}
-
-// topicOrder is the order of that name; ties go to the lower id.
-func topicOrder(name string) (func(a, b *topicView) int, error) {
-	names := []string{}
-	for _, o := range topicOrders {
-		if name == o.name || name == "" {
-			return func(a, b *topicView) int {
-				return cmp.Or(cmp.Compare(o.value(b), o.value(a)), cmp.Compare(a.Topic, b.Topic))
-			}, nil
-		}
-		names = append(names, o.name)
-	}
-	return nil, apierror.BadRequest("invalid_parameter", "sort is "+apierror.Quote(name)+"; allowed are "+strings.Join(names, ", ")+".")
 }
 
 // listTopics lists the topics that have a comparable member, in an order, at most limit (100), or one of them, and sums up the rest.
@@ -87,7 +68,7 @@ func (a *admin) listTopics(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	before, err := topicOrder(r.URL.Query().Get("sort"))
+	by, err := orderNamed(topicOrders, r.URL.Query().Get("sort"), "")
 	if err != nil {
 		return nil, err
 	}
@@ -97,8 +78,10 @@ func (a *admin) listTopics(r *http.Request) (any, error) {
 	}
 	a.settle()
 	all := sumTopics(a.Entries)
-	kept := setPrevalences(a.Ranks, all)
-	slices.SortFunc(all, before)
+	kept := setPrevalences(a.Entries.Ranks(), all)
+	slices.SortFunc(all, func(a, b *topicView) int {
+		return cmp.Or(cmp.Compare(by.value(b), by.value(a)), cmp.Compare(a.Topic, b.Topic))
+	})
 	from, to := 0, min(len(all), limit)
 	if only > 0 {
 		from = slices.IndexFunc(all, func(v *topicView) bool { return v.Topic == policy.TopicID(only) })
@@ -170,7 +153,7 @@ func (v *topicView) addEntry(e *store.Entry, now time.Time) {
 }
 
 // setPrevalences sets the shares, by the counts of the policy where it keeps some.
-func setPrevalences(ranks Ranks, all []*topicView) (kept bool) {
+func setPrevalences(ranks store.Ranks, all []*topicView) (kept bool) {
 	ids := make([]policy.TopicID, len(all))
 	for i, v := range all {
 		ids[i] = v.Topic

@@ -14,13 +14,16 @@ import (
 // undoTime is how long a purge of one entry may be taken back where its caller has asked for that.
 const undoTime = 10 * time.Second
 
-// Copy copies an entry that is about to be purged; ok is false where there is no such entry.
-type Copy func(ctx context.Context, id policy.ID) (c Copied, ok bool, err error)
+// Copier copies an entry that is about to be purged; ok is false if there is no such entry. The caller calls one of the two functions once:
+// putBack stores the entry again under a new id and returns an error that is shown as it is; drop frees the copy.
+type Copier interface {
+	Copy(ctx context.Context, id policy.ID) (putBack func(context.Context) (policy.ID, error), drop func(), ok bool, err error)
+}
 
-// Copied is a copy of an entry. One of its functions is called, once.
-type Copied struct {
-	PutBack func(context.Context) (policy.ID, error) // stores it again under a new id; the error, which is shown as it is, is why it is not back
-	Drop    func()
+// copied is a copy of an entry.
+type copied struct {
+	putBack func(context.Context) (policy.ID, error)
+	drop    func()
 }
 
 // mostCopies are kept at once: each has a whole answer in memory.
@@ -29,28 +32,30 @@ const mostCopies = 64
 // Undos are copies of entries that were purged, and can be put back for a moment. The purge has been made: nothing serves them. They belong to the
 // cache, and stay where another handler takes the place of the one that has made the purge. All methods are safe for concurrent use.
 type Undos struct {
-	copy Copy
+	of Copier
 
 	mu  sync.Mutex // protects all
-	all map[string]Copied
+	all map[string]copied
 }
 
 // NewUndos keeps what c copies.
-func NewUndos(c Copy) *Undos { return &Undos{copy: c, all: map[string]Copied{}} }
+func NewUndos(c Copier) *Undos { return &Undos{of: c, all: map[string]copied{}} }
 
 // keep copies an entry before its purge, and returns the name under which it can be put back; "" where there is no such entry.
 func (c *Undos) keep(ctx context.Context, id policy.ID) (name string, err error) {
 	if c == nil {
 		return "", apierror.BadRequest("invalid_undo", `A purge cannot be taken back here: leave out "undo".`)
 	}
-	one, ok, err := c.copy(ctx, id)
+	var one copied
+	var ok bool
+	one.putBack, one.drop, ok, err = c.of.Copy(ctx, id)
 	if err != nil || !ok {
 		return "", err
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if len(c.all) >= mostCopies {
-		one.Drop()
+		one.drop()
 		return "", &apierror.Error{Status: http.StatusServiceUnavailable, Type: apierror.TypeCache, Code: "too_many_undos",
 			Message: `Too many purges of the last ten seconds can be taken back: leave out "undo", or try again in a moment. Nothing was purged.`}
 	}
@@ -63,12 +68,12 @@ func (c *Undos) keep(ctx context.Context, id policy.ID) (name string, err error)
 // drop forgets a copy, if it is still there.
 func (c *Undos) drop(name string) {
 	if one, ok := c.take(name); ok {
-		one.Drop()
+		one.drop()
 	}
 }
 
 // take returns a copy, once; false where it is too late.
-func (c *Undos) take(name string) (one Copied, ok bool) {
+func (c *Undos) take(name string) (one copied, ok bool) {
 	if c == nil {
 		return one, false
 	}
@@ -92,7 +97,7 @@ func (c *Undos) undoPurge(r *http.Request) (any, error) {
 		return nil, &apierror.Error{Status: http.StatusNotFound, Type: apierror.TypeInvalidRequest, Code: "too_late",
 			Message: "There is no purge to take back under this name: that is possible once, for ten seconds."}
 	}
-	id, err := one.PutBack(r.Context())
+	id, err := one.putBack(r.Context())
 	if err != nil {
 		return nil, err
 	}

@@ -1,42 +1,45 @@
 package admin
 
 import (
+	"cmp"
 	"net/http"
 	"time"
 
 	"github.com/go-chi/chi/v5"
 
 	"reprise/proxy/internal/apierror"
+	"reprise/proxy/upstream"
+	"reprise/proxy/upstream/dialect"
+	"reprise/proxy/upstream/health"
 )
 
-// Upstreams are the engines behind the proxy.
+// Upstreams sends requests to the engines behind the proxy; an *upstream.Client is one.
 type Upstreams interface {
 	// Upstreams returns the status of each.
-	Upstreams() []Upstream
-	// Drain makes one get no new conversations, or with false all requests again. It reports whether there is such an upstream, and others
-	// beside it.
+	Upstreams() []upstream.Status
+	// Hints returns what became of the fields that the proxy adds to requests.
+	Hints() []upstream.HintCount
+	// Drain makes an upstream get no new conversations, or with false all requests again. It reports whether there is such an upstream, and
+	// others beside it.
 	Drain(name string, drained bool) (ok bool)
-	// Generation is the number of the names under which upstreams cache for this proxy, which every purge raises, and whether a restart
-	// keeps it.
-	Generation() (n uint64, durable bool)
 }
 
-// Upstream is the status of one upstream at a moment.
-type Upstream struct {
-	Name     string          `json:"name"`
-	URL      string          `json:"url"` // without credentials
-	Dialect  string          `json:"dialect"`
-	Version  string          `json:"version,omitempty"`
-	Models   []UpstreamModel `json:"models,omitempty"` // that it serves; none: every model
-	Fallback bool            `json:"fallback"`
-	Salted   bool            `json:"salted"` // tenants share no KV blocks there
+// upstreamView is the status of one upstream as the admin API shows it.
+type upstreamView struct {
+	Name     string           `json:"name"`
+	URL      string           `json:"url"` // without credentials
+	Dialect  string           `json:"dialect"`
+	Version  string           `json:"version,omitempty"`
+	Models   []upstream.Model `json:"models,omitempty"` // that it serves; none: every model
+	Fallback bool             `json:"fallback"`
+	Salted   bool             `json:"salted"` // tenants share no KV blocks there
 
-	Health   string     `json:"health"`                     // a word
-	Until    *time.Time `json:"until,omitempty"`            // of an ejection, or of the time for which it asked to be left alone
-	Share    float64    `json:"share"`                      // of the requests, up to 1
-	Failures int        `json:"failures_in_a_row"`          // requests
-	Fault    string     `json:"last_failure,omitempty"`     // why the last of them failed
-	Limits   int        `json:"limited_tenants_and_models"` // for which it is set aside
+	Health   health.Condition `json:"health"`
+	Until    *time.Time       `json:"until,omitempty"` // of an ejection, or of the time for which it asked to be left alone
+	Share    float64          `json:"share"`           // of the requests, up to 1
+	Failures int              `json:"failures_in_a_row"`
+	Fault    string           `json:"last_failure,omitempty"`
+	Limits   int              `json:"limited_tenants_and_models"` // for which it is set aside
 
 	InFlight int `json:"in_flight"`
 	Pending  int `json:"pending_tokens"` // that it has to prefill
@@ -52,36 +55,44 @@ type Upstream struct {
 	Predicted int64 `json:"foreseen_predicted_tokens"`
 	Real      int64 `json:"foreseen_cached_tokens"`
 
-	Hints []UpstreamHint `json:"hints,omitempty"`
+	Hints []hintView `json:"hints,omitempty"`
 }
 
-// UpstreamHint counts what became of a field that the proxy adds to requests for an upstream, since the start.
-type UpstreamHint struct {
+// hintView counts what became of a field that the proxy adds to requests for an upstream, since the start.
+type hintView struct {
 	Field   string `json:"field"`
 	Sent    int64  `json:"sent"`
 	Refused int64  `json:"refused"`         // of these: the field is left out for an hour
 	Noop    int64  `json:"not_expressible"` // requests for which the dialect has no such field
 
 	// The upstream has refused the field for so many models: it is left out of their requests. The first ones are named.
-	Models  int           `json:"left_out_models,omitempty"`
-	LeftOut []HintLeftOut `json:"left_out,omitempty"`
+	Models  int                `json:"left_out_models,omitempty"`
+	LeftOut []upstream.LeftOut `json:"left_out,omitempty"`
 }
 
-// HintLeftOut is a model for which a field is left out until a time.
-type HintLeftOut struct {
-	Model string    `json:"model"`
-	Until time.Time `json:"until"`
-}
-
-// UpstreamModel is a model that an upstream serves.
-type UpstreamModel struct {
-	Name   string `json:"name"`
-	Mapped string `json:"mapped,omitempty"` // its name there, where that differs
-}
+// mostLeftOut is how many models of a field are named: clients choose the names.
+const mostLeftOut = 20
 
 // listUpstreams shows every upstream.
 func (a *admin) listUpstreams(*http.Request) (any, error) {
-	return map[string]any{"upstreams": append([]Upstream{}, a.Upstreams.Upstreams()...)}, nil
+	hints, views := a.Upstreams.Hints(), []upstreamView{}
+	for _, s := range a.Upstreams.Upstreams() {
+		t, h, n := &s.Target, &s.Health, &s.Counts
+		v := upstreamView{Name: s.Name, URL: t.Base.Redacted(), Dialect: cmp.Or(t.Dialect, dialect.Default), Version: t.Version, Models: t.Models,
+			Fallback: t.Fallback, Salted: t.Salted(), Health: h.Condition, Share: h.Share, Failures: h.Failures, Fault: s.Fault, Limits: h.Limits,
+			InFlight: s.Load.InFlight, Pending: s.Load.Pending, Held: s.Load.Held, Capacity: s.Load.Capacity,
+			Prompt: n.Prompt, Cached: n.Cached, Foreseen: n.Foreseen, Predicted: n.Predicted, Real: n.Real}
+		if !h.Until.IsZero() {
+			v.Until = &h.Until
+		}
+		for _, c := range hints {
+			if c.Upstream == s.Name {
+				v.Hints = append(v.Hints, hintView{c.Field, c.Added, c.Refused, c.Noop, len(c.LeftOut), c.LeftOut[:min(len(c.LeftOut), mostLeftOut)]})
+			}
+		}
+		views = append(views, v)
+	}
+	return map[string]any{"upstreams": views}, nil
 }
 
 // drainUpstream makes an upstream get no new conversations, or all requests again.
@@ -121,10 +132,10 @@ func (a *admin) listPrefixes(r *http.Request) (any, error) {
 // hintsAfterPurge says under which names upstreams cache from now on. What they hold under the names of before is not used for this proxy any
 // more; they evict it by themselves. An upstream that gets no salt shares equal prefixes whatever their names.
 func (a *admin) hintsAfterPurge() map[string]any {
-	n, durable := a.Upstreams.Generation()
+	n, durable := a.Proxy.Generation()
 	with, without := []string{}, []string{}
 	for _, u := range a.Upstreams.Upstreams() {
-		if u.Salted {
+		if u.Target.Salted() {
 			with = append(with, u.Name)
 		} else {
 			without = append(without, u.Name)
@@ -132,13 +143,6 @@ func (a *admin) hintsAfterPurge() map[string]any {
 	}
 	return map[string]any{"generation": n, "durable": durable, "salted": with, "unsalted": without}
 }
-
-// noUpstreams are those of which nothing is known.
-type noUpstreams struct{}
-
-func (noUpstreams) Upstreams() []Upstream      { return nil }
-func (noUpstreams) Drain(string, bool) bool    { return false }
-func (noUpstreams) Generation() (uint64, bool) { return 0, true }
 
 // alignment shows where prompts part.
 func (a *admin) alignment(*http.Request) (any, error) {

@@ -4,25 +4,31 @@ import (
 	"encoding/json"
 	"fmt"
 	"net/http"
+	"net/url"
 	"reflect"
 	"slices"
 	"strconv"
 	"strings"
 	"testing"
 	"time"
+
+	"reprise/proxy/upstream"
+	"reprise/proxy/upstream/choose"
+	"reprise/proxy/upstream/health"
 )
 
 // fakeUpstreams are upstreams that a test has made up.
 type fakeUpstreams struct {
-	all     []Upstream
+	all     []upstream.Status
+	hints   []upstream.HintCount
 	drained []string
-	purges  uint64
 }
 
-func (f *fakeUpstreams) Upstreams() []Upstream { return f.all }
+func (f *fakeUpstreams) Upstreams() []upstream.Status { return f.all }
+func (f *fakeUpstreams) Hints() []upstream.HintCount  { return f.hints }
 
 func (f *fakeUpstreams) Drain(name string, drained bool) bool {
-	if len(f.all) < 2 || !slices.ContainsFunc(f.all, func(u Upstream) bool { return u.Name == name }) {
+	if len(f.all) < 2 || !slices.ContainsFunc(f.all, func(u upstream.Status) bool { return u.Name == name }) {
 		return false
 	}
 	if drained {
@@ -33,14 +39,14 @@ func (f *fakeUpstreams) Drain(name string, drained bool) bool {
 	return true
 }
 
-func (f *fakeUpstreams) Generation() (uint64, bool) { return f.purges, true }
-
 // TestUpstreams shows what is known of each upstream, and drains one.
 func TestUpstreams(t *testing.T) {
 	until := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
-	fake := &fakeUpstreams{all: []Upstream{{Name: "a"}, {Name: "b", URL: "http://b/v1", Dialect: "generic", Fallback: true, Models: []UpstreamModel{{"big", "small"}},
-		Health: "ejected", Until: &until, Failures: 5, InFlight: 3, Pending: 100, Held: 64, Capacity: 4096,
-		Prompt: 900, Cached: 300, Foreseen: 800, Predicted: 250, Real: 200, Hints: []UpstreamHint{{Field: "cache_salt", Sent: 7, Refused: 1, Models: 1, LeftOut: []HintLeftOut{{"m", until}}}}}}}
+	base := &url.URL{Scheme: "http", Host: "b", Path: "/v1"}
+	fake := &fakeUpstreams{all: []upstream.Status{{Name: "a"}, {Name: "b", Target: upstream.Target{Base: base, Fallback: true, Models: []upstream.Model{{Name: "big", Mapped: "small"}}},
+		Health: health.State{Condition: "ejected", Until: until, Failures: 5}, Load: choose.Load{InFlight: 3, Pending: 100, Held: 64, Capacity: 4096},
+		Counts: upstream.Counts{Prompt: 900, Cached: 300, Foreseen: 800, Predicted: 250, Real: 200}}},
+		hints: []upstream.HintCount{{Upstream: "b", Field: "cache_salt", Added: 7, Refused: 1, LeftOut: []upstream.LeftOut{{Model: "m", Until: until}}}}}
 	r := newRig(t, "lru", func(o *Options) { o.Upstreams = fake })
 	got := r.call(http.MethodGet, "http://localhost/admin/upstreams", "", "")
 	var list struct{ Upstreams []map[string]any }
@@ -75,7 +81,7 @@ func TestUpstreams(t *testing.T) {
 
 // TestPurgeNamesHints: the reply of a purge has the generation of the names after it, and the upstreams where a name separates tenants.
 func TestPurgeNamesHints(t *testing.T) {
-	fake := &fakeUpstreams{purges: 7, all: []Upstream{{Name: "a", Salted: true}, {Name: "b"}}}
+	fake := &fakeUpstreams{all: []upstream.Status{{Name: "a", Target: upstream.Target{Dialect: "vllm", Salt: true}}, {Name: "b"}}}
 	r := newRig(t, "lru", func(o *Options) { o.Upstreams = fake })
 	got := r.call(http.MethodPost, "http://localhost/admin/purge", `{"all":true,"dry_run":false}`, "Content-Type: application/json")
 	var reply struct{ Hints map[string]any }

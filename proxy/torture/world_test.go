@@ -111,7 +111,7 @@ func newWorld(t testing.TB, seed uint64, s setup) *world {
 	}
 	w.store = o.Store
 	api := httptest.NewServer(p.Handler())
-	adm := httptest.NewServer(admin.New(admin.Options{Proxy: p, Entries: o.Store, Topics: o.Topics, Policy: "rac+", Token: o.AdminToken,
+	adm := httptest.NewServer(admin.New(admin.Options{Proxy: p, Upstreams: p.Upstreams(), Entries: o.Store, Topics: o.Topics, Policy: "rac+", Token: o.AdminToken,
 		Reports: stats{p}}))
 	w.api, w.admin = api.URL, adm.URL
 	w.end = sync.OnceFunc(func() {

@@ -23,8 +23,8 @@ type HintCount struct {
 
 // LeftOut is a model for which a field is not added to requests.
 type LeftOut struct {
-	Model string
-	Until time.Time
+	Model string    `json:"model"`
+	Until time.Time `json:"until"` // UTC
 }
 
 // hintCounts counts hints. The fields are those of the dialects, so that there are few.

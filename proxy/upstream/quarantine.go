@@ -69,7 +69,7 @@ func (q *quarantine) models(field dialect.Field, now time.Time) (all []LeftOut) 
 	defer q.mu.Unlock()
 	for f, until := range q.until {
 		if f.field == field && now.Before(until) {
-			all = append(all, LeftOut{f.model, until})
+			all = append(all, LeftOut{f.model, until.UTC()})
 		}
 	}
 	slices.SortFunc(all, func(a, b LeftOut) int { return cmp.Compare(a.Model, b.Model) })

@@ -42,8 +42,8 @@ type Target struct {
 
 // Model is a model that a target serves.
 type Model struct {
-	Name   string // by which clients ask for it
-	Mapped string // its name at the target; "": Name
+	Name   string `json:"name"`             // by which clients ask for it
+	Mapped string `json:"mapped,omitempty"` // its name at the target; "": Name
 }
 
 // name is the target's name, or the host that replaces it.

@@ -59,7 +59,7 @@ func manyTopics(t *testing.T) string {
 	}
 	seen := watch.New(watch.Options{Read: func() (c watch.Counters) { return c }})
 	t.Cleanup(seen.Close)
-	server := httptest.NewServer(admin.New(admin.Options{Proxy: unasked{}, Entries: s, Topics: of, Ranks: s.Ranks(), Policy: "rac+", Watch: seen,
+	server := httptest.NewServer(admin.New(admin.Options{Proxy: unasked{}, Entries: s, Topics: of, Policy: "rac+", Watch: seen,
 		Overview: func(o *admin.Overview) { o.Version, o.Prompts = "test", true }}))
 	t.Cleanup(server.Close)
 	return server.URL

@@ -36,12 +36,12 @@ func TestParametersAreKnown(t *testing.T) {
 // TestParametersOfEachPath: each path in the table is one, and refuses what is no parameter of it.
 func TestParametersOfEachPath(t *testing.T) {
 	r := newRig(t, "lru", func(o *Options) { o.Watch = newWatch(t) })
-	for path := range parameters {
-		if got := r.get(path + "?zzz=1"); got.Code != 400 || !strings.Contains(got.Body.String(), "zzz") {
-			t.Errorf("%s?zzz=1: %d %s", path, got.Code, got.Body)
+	for _, one := range Routes() {
+		if one.parameters == "*" || one.Path == "/admin/reviews" { // which this rig lacks
+			continue
 		}
-		if got := r.call("POST", "http://localhost"+path, "", ""); got.Code != 405 && path != "/admin/reviews" { // which this rig lacks
-			t.Errorf("POST %s: %d %s; the table has a path that is none", path, got.Code, got.Body)
+		if got := r.get(one.Path + "?zzz=1"); got.Code != 400 || !strings.Contains(got.Body.String(), "zzz") {
+			t.Errorf("%s?zzz=1: %d %s", one.Path, got.Code, got.Body)
 		}
 	}
 }

@@ -1,15 +1,4 @@
-// Package page is the operators' page of the admin listener: files that are part of the program, and are served as they are. They need no
-// build step, and load nothing of another host.
-//
-//   - index.html is the frame, style.css all of the style, app.js the router. A view is one module in views/, and a line in views/views.js.
-//   - api.js is the only module that asks the admin API, chart.js the only one that draws, dom.js makes elements and writes numbers and times.
-//
-// Everything that is shown is text (textContent): prompts and names of clients are never read as HTML. The policy of the page forbids scripts and
-// styles in the markup, other hosts, frames, and (by Trusted Types) every place where a browser turns text into HTML.
-//
-// The files have no secrets and need no token. Data comes from the admin API under its rules; the token is asked for by a form and kept for the
-// tab (sessionStorage).
-package page
+package admin
 
 import (
 	"bytes"
@@ -26,7 +15,19 @@ import (
 	"github.com/go-chi/chi/v5"
 )
 
-//go:embed files
+// The operators' page consists of files that are part of the program and are served as they are. They need no build step, and load nothing from
+// another host.
+//
+//   - index.html is the frame, style.css all of the style, app.js the router. A view is one module in views/, and a line in views/views.js.
+//   - api.js is the only module that asks the admin API, chart.js the only one that draws, dom.js makes elements and writes numbers and times.
+//
+// The page shows everything as text (textContent): it never reads prompts and names of clients as HTML. Its content security policy forbids
+// scripts and styles in the markup, other hosts, frames, and (by Trusted Types) every place where a browser turns text into HTML.
+//
+// The files have no secrets and need no token. Data comes from the admin API under its rules; a form asks for the token, which is kept for the
+// tab (sessionStorage).
+//
+//go:embed page
 var embedded embed.FS
 
 // asset is a file of the page.
@@ -39,14 +40,14 @@ type asset struct {
 // assets are the files by their paths; index.html is at "/".
 var assets = sync.OnceValue(func() map[string]*asset {
 	all := map[string]*asset{}
-	err := fs.WalkDir(embedded, "files", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(embedded, "page", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
 		text, err := embedded.ReadFile(name)
 		sum := sha256.Sum256(text)
 		a := &asset{kinds[path.Ext(name)], `"` + hex.EncodeToString(sum[:12]) + `"`, text, compressed(text)}
-		all["/"+strings.TrimSuffix(strings.TrimPrefix(name, "files/"), "index.html")] = a
+		all["/"+strings.TrimSuffix(strings.TrimPrefix(name, "page/"), "index.html")] = a
 		return err
 	})
 	if err != nil {
@@ -67,13 +68,13 @@ func compressed(text []byte) []byte {
 	return b.Bytes()
 }
 
-// policy is what the page may do in a browser.
-const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; " +
+// pagePolicy is what the page may do in a browser.
+const pagePolicy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; img-src 'self'; base-uri 'none'; form-action 'none'; " +
 	"frame-ancestors 'none'; require-trusted-types-for 'script'; trusted-types 'none'"
 
-// Protect sets the headers that keep a browser from showing an answer in a frame of another page, from taking it for something else, and from
+// protect sets the headers that keep a browser from showing an answer in a frame of another page, from taking it for something else, and from
 // keeping it.
-func Protect(h http.Header) {
+func protect(h http.Header) {
 	h.Set("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'")
 	h.Set("X-Frame-Options", "DENY")
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -82,8 +83,8 @@ func Protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// Routes adds the files.
-func Routes(r chi.Router) {
+// pageRoutes adds the files.
+func pageRoutes(r chi.Router) {
 	for at, a := range assets() {
 		r.Get(at, a.serve)
 	}
@@ -92,8 +93,8 @@ func Routes(r chi.Router) {
 // serve answers with the file, which a browser asks for again at every load: a new version of the program has other files.
 func (a *asset) serve(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	Protect(h)
-	h.Set("Content-Security-Policy", policy)
+	protect(h)
+	h.Set("Content-Security-Policy", pagePolicy)
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
 	h.Set("Cache-Control", "no-cache")
 	h.Set("Content-Type", a.kind)
