@@ -17,36 +17,21 @@ type Settings struct {
 	IgnorePatterns []string
 }
 
-// Set is the variables with the values that repair the reason; none where no one value does, or where it is a choice for which this needs to be read: Repair.
-func (d *Diagnosis) Set(s *Settings) (all []string) {
-	switch d.Why {
-	case Shadow:
-		return []string{"REPRISE_MODE=semantic"}
-	case Expired:
-		if longer := min(2*s.TTL, s.MaxTTL); d.What == "" && longer > s.TTL && s.TTL > 0 {
-			return []string{"REPRISE_TTL=" + shortly(longer)}
-		}
-	case Evicted:
-		return larger(s)
-	case NotStored:
-		switch {
-		case d.What == "policy":
-			return larger(s)
-		case d.What == "size" && s.MaxEntryBytes > 0:
-			return []string{"REPRISE_MAX_ENTRY_BYTES=" + strconv.FormatInt(2*s.MaxEntryBytes, 10)}
-		}
-	case Scope:
-		return d.ignored(s)
+// larger makes room for more answers.
+func (s *Settings) larger() string { return s.Capacity }
+
+func (s *Settings) longerLife() string {
+	if longer := min(2*s.TTL, s.MaxTTL); longer > s.TTL && s.TTL > 0 {
+		return "REPRISE_TTL=" + shortly(longer)
 	}
-	return nil
+	return ""
 }
 
-// larger is the setting that makes room for more answers.
-func larger(s *Settings) []string {
-	if s.Capacity == "" {
-		return nil
+func (s *Settings) largerEntries() string {
+	if s.MaxEntryBytes <= 0 {
+		return ""
 	}
-	return []string{s.Capacity}
+	return "REPRISE_MAX_ENTRY_BYTES=" + strconv.FormatInt(2*s.MaxEntryBytes, 10)
 }
 
 // ignored is the settings by which no answer depends on the parts that differ, of those that are repaired so.
