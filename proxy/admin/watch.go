@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"reprise/proxy/internal/apierror"
+	"reprise/proxy/observe"
 	"reprise/proxy/observe/watch"
 )
 
@@ -93,7 +94,7 @@ func (o observer) events(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	q := r.URL.Query()
-	if err := selects(q, o.watch.Names()); err != nil {
+	if err := selects(q); err != nil {
 		apierror.Write(w, err)
 		return
 	}
@@ -113,7 +114,8 @@ func (o observer) events(w http.ResponseWriter, r *http.Request) {
 }
 
 // selects checks the values of the parameters of events that have few. A stream without requests would be no answer to a misspelt one.
-func selects(q url.Values, results []string) *apierror.Error {
+func selects(q url.Values) *apierror.Error {
+	results := observe.ResultNames[:]
 	result, requests := q.Get("result"), q.Get("requests")
 	switch {
 	case result != "" && !slices.Contains(results, result):

@@ -21,8 +21,7 @@ func BenchmarkPage(b *testing.B) {
 	for window, every := range map[string]time.Duration{"24h": watch.Step, "10m": 2 * time.Second} {
 		b.Run(window, func(b *testing.B) {
 			before := heap()
-			w := watch.New(watch.Options{Names: [watch.Results]string{"exact", "semantic", "shared", "stale", "miss", "bypass", "error", "client-gone"},
-				Read: func() watch.Counters { return watch.Counters{} }})
+			w := watch.New(watch.Options{Read: func() watch.Counters { return watch.Counters{} }})
 			site := httptest.NewServer(New(Options{Proxy: &fakeProxy{}, Watch: w}))
 			defer site.Close()
 			defer w.Close()          // first: the server waits for its streams

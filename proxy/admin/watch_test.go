@@ -19,8 +19,7 @@ import (
 )
 
 func newWatch(t *testing.T) *watch.Watch {
-	w := watch.New(watch.Options{Names: [watch.Results]string{"exact", "semantic", "shared", "stale", "miss", "bypass", "error", "client-gone"},
-		Read: func() watch.Counters { return watch.Counters{Requests: [watch.Results]int64{3, 0, 0, 0, 1}} }})
+	w := watch.New(watch.Options{Read: func() watch.Counters { return watch.Counters{Requests: [watch.Results]int64{3, 0, 0, 0, 1}} }})
 	t.Cleanup(w.Close)
 	return w
 }

@@ -116,23 +116,3 @@ func (g *group) add(s *sample) {
 		g.times[c].add(&s.times[c])
 	}
 }
-
-// merge adds a later group.
-func (g *group) merge(o *group) {
-	if o.samples == 0 {
-		return
-	}
-	g.samples += o.samples
-	for r, n := range o.requests {
-		g.requests[r] += n
-	}
-	for i, v := range o.sums {
-		g.sums[i] += v
-	}
-	g.gauges = o.gauges
-	for c := range o.times {
-		for b, n := range o.times[c] {
-			g.times[c][b] += n
-		}
-	}
-}

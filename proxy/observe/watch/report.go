@@ -3,6 +3,8 @@ package watch
 import (
 	"math"
 	"time"
+
+	"reprise/proxy/observe"
 )
 
 // Report is the history of a window, as JSON shows it. A column has a value for each step, null where the proxy did not run. Times of answers
@@ -74,16 +76,17 @@ func (w *Watch) Report(window time.Duration, points int) Report {
 	}
 	last := (now + width - 1) / width * width // steps of a width end at its multiples, so that a page that asks again gets the same ones
 	count := samples / width
-	groups := make([]group, count)
+	groups, all := make([]group, count), group{}
 	for i := range groups {
 		end := last - (count-1-int64(i))*width
 		for n := end - width + 1; n <= end; n++ {
 			if s := h.of(n); s != nil {
 				groups[i].add(s)
+				all.add(s)
 			}
 		}
 	}
-	r := w.columns(groups)
+	r := columnsOf(groups, &all)
 	r.Started, r.From, r.To, r.Step = w.started.UTC(), h.timeOf(last-count*width), h.timeOf(last), (time.Duration(width) * h.step).Seconds()
 	for i := range groups {
 		r.Times = append(r.Times, h.timeOf(last-(count-1-int64(i))*width).Unix())
@@ -92,15 +95,13 @@ func (w *Watch) Report(window time.Duration, points int) Report {
 	return r
 }
 
-// columns turns groups into columns.
-func (w *Watch) columns(groups []group) Report {
+// columnsOf turns groups into columns; all is their sum.
+func columnsOf(groups []group, all *group) Report {
 	r := Report{Times: []int64{}, Covered: []int64{}, Results: map[string][]*int64{}, Sums: map[string][]*Value{}, Gauges: map[string][]*int64{},
 		Latency: map[string]Quantile{}, Heat: map[string]Heat{}, How: how}
-	var all group
 	for i := range groups {
 		g := &groups[i]
-		all.merge(g)
-		for n, name := range w.o.Names {
+		for n, name := range observe.ResultNames {
 			r.Results[name] = append(r.Results[name], known(g, g.requests[n]))
 		}
 		for n, name := range sumNames {
@@ -118,7 +119,7 @@ func (w *Watch) columns(groups []group) Report {
 	for c, name := range classNames {
 		r.Heat[name] = heatOf(groups, Class(c))
 	}
-	r.Totals = w.totals(&all)
+	r.Totals = all.totals()
 	return r
 }
 
@@ -151,10 +152,7 @@ func (s *spread) seconds(p float64) *Value {
 	return &v
 }
 
-// heatPer is how many buckets of a histogram are one row of a heat map.
-const heatPer = perDouble
-
-// heatOf has the rows between the shortest and the longest time of the window.
+// heatOf has a row for each doubling of the time, between the shortest and the longest time of the window.
 func heatOf(groups []group, c Class) Heat {
 	h := Heat{Bounds: []Value{}, Counts: [][]int64{}}
 	first, last := doublings, -1
@@ -162,7 +160,7 @@ func heatOf(groups []group, c Class) Heat {
 	for i := range groups {
 		for b, n := range groups[i].times[c] {
 			if n > 0 {
-				row := b / heatPer
+				row := b / perDouble
 				rows[i][row] += n
 				first, last = min(first, row), max(last, row)
 			}
@@ -172,7 +170,7 @@ func heatOf(groups []group, c Class) Heat {
 		return h
 	}
 	for row := first; row <= last; row++ {
-		h.Bounds = append(h.Bounds, rounded(lowerBound(row*heatPer).Seconds()))
+		h.Bounds = append(h.Bounds, rounded(lowerBound(row*perDouble).Seconds()))
 	}
 	for i := range rows {
 		counts := []int64{}
@@ -187,28 +185,16 @@ func heatOf(groups []group, c Class) Heat {
 	return h
 }
 
-// hits and misses are the results of requests that were looked for in the cache.
-var (
-	hits   = map[string]bool{"exact": true, "semantic": true, "shared": true, "stale": true}
-	misses = map[string]bool{"miss": true}
-)
-
-func (w *Watch) totals(g *group) Totals {
+func (g *group) totals() Totals {
 	t := Totals{Requests: map[string]int64{}, Sums: map[string]Value{}, Latency: map[string]map[string]*Value{}}
-	served := int64(0)
-	for n, name := range w.o.Names {
-		t.Requests[name] = g.requests[n]
-		t.All += g.requests[n]
-		if hits[name] || misses[name] {
-			t.Looked += g.requests[n]
-		}
-		if hits[name] {
-			served += g.requests[n]
-		}
-	}
-	if t.Looked > 0 {
+	served := g.requests[observe.Exact] + g.requests[observe.Semantic] + g.requests[observe.Shared] + g.requests[observe.Stale]
+	if t.Looked = served + g.requests[observe.Miss]; t.Looked > 0 {
 		ratio := rounded(float64(served) / float64(t.Looked))
 		t.Ratio = &ratio
+	}
+	for n, name := range observe.ResultNames {
+		t.Requests[name] = g.requests[n]
+		t.All += g.requests[n]
 	}
 	for n, name := range sumNames {
 		t.Sums[name] = rounded(g.sums[n])

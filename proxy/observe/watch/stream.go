@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
+
+	"reprise/proxy/observe"
 )
 
 // Request is a request that has been answered, as a viewer sees it. It has no prompt and no answer.
@@ -163,29 +165,29 @@ func (all *viewers) tick(at time.Time) {
 	}
 }
 
-// wants reports whether passed has a use for a request with this result, by its place in Options.Names. It takes less than ten nanoseconds where it has none.
-func (w *Watch) wants(result int, now time.Time) bool {
+// wants reports whether passed has a use for a request with this result. It takes less than ten nanoseconds where it has none.
+func (w *Watch) wants(result observe.Result, now time.Time) bool {
 	return w.Watched() || w.recent[result].due(now)
 }
 
 // Watched reports whether there is a viewer.
 func (w *Watch) Watched() bool { return w.viewers.list.Load() != nil }
 
-// passed shows a request to those viewers that take it, and keeps it for later ones: r is called when there is a use for it.
-func (w *Watch) passed(tenant, model string, result int, now time.Time, r func() Request) {
+// passed shows a request to those viewers that take it, and keeps it for later ones.
+func (w *Watch) passed(o *observe.Outcome) {
 	var few [4]*Viewer
-	to := few[:0]
+	to, result := few[:0], o.Result.String()
 	for _, v := range w.viewers.now() {
-		if v.filter.matches(tenant, model, w.o.Names[result]) && v.next[result].take(now) {
+		if v.filter.matches(o.Tenant, o.Model, result) && v.next[o.Result].take(o.At) {
 			to = append(to, v)
 		}
 	}
-	keep := w.recent[result].take(now)
+	keep := w.recent[o.Result].take(o.At)
 	if len(to) == 0 && !keep {
 		return
 	}
-	one := r()
-	one.Model, one.Why, one.ID, one.Endpoint = short(one.Model), short(one.Why), short(one.ID), short(one.Endpoint)
+	one := Request{At: o.At, ID: short(o.ID), Tenant: o.Tenant, Model: short(o.Model), Endpoint: short(o.Place()), Result: result, Why: short(o.Why()), Upstream: o.Upstream,
+		Status: o.Status, Bytes: o.Bytes, Took: o.Took.Seconds(), Waited: o.Waited.Seconds(), Saved: o.Saved(), Stream: o.Stream}
 	data, err := json.Marshal(one)
 	if err != nil {
 		return
@@ -193,7 +195,7 @@ func (w *Watch) passed(tenant, model string, result int, now time.Time, r func()
 	e := Event{"request", data}
 	w.viewers.send(e, to)
 	if keep {
-		w.viewers.keep(past{e, tenant, one.Model, w.o.Names[result]})
+		w.viewers.keep(past{e, o.Tenant, one.Model, result})
 	}
 }
 

@@ -34,7 +34,6 @@ type Counters struct {
 
 // Options configures a Watch.
 type Options struct {
-	Names   [Results]string // of the results, in the order of Counters.Requests
 	Read    func() Counters // called every FineStep, and by no request; required
 	Viewers int             // most viewers at the same time; default DefaultViewers
 }
@@ -79,9 +78,6 @@ func (w *Watch) Close() {
 
 // Started is when the counters were 0.
 func (w *Watch) Started() time.Time { return w.started }
-
-// Names returns the names of the results, in the order of Counters.Requests.
-func (w *Watch) Names() []string { return w.o.Names[:] }
 
 // run takes a sample at each multiple of FineStep.
 func (w *Watch) run() {
@@ -133,11 +129,8 @@ func (w *Watch) Ended(o *observe.Outcome) {
 	case observe.Miss:
 		w.times.observe(Miss, o.Took)
 	}
-	if !o.Came.Stale() && w.wants(int(o.Result), o.At) {
-		w.passed(o.Tenant, o.Model, int(o.Result), o.At, func() Request {
-			return Request{At: o.At, ID: o.ID, Tenant: o.Tenant, Model: o.Model, Endpoint: o.Place(), Result: o.Result.String(), Why: o.Why(), Upstream: o.Upstream,
-				Status: o.Status, Bytes: o.Bytes, Took: o.Took.Seconds(), Waited: o.Waited.Seconds(), Saved: o.Saved(), Stream: o.Stream}
-		})
+	if !o.Came.Stale() && w.wants(o.Result, o.At) {
+		w.passed(o)
 	}
 }
 

@@ -11,9 +11,9 @@ import (
 	"testing/synctest"
 	"time"
 	"unsafe"
-)
 
-var names = [Results]string{"exact", "semantic", "shared", "stale", "miss", "bypass", "error", "client-gone"}
+	"reprise/proxy/observe"
+)
 
 // rig is a Watch of counters that a test sets, in a bubble of synctest.
 type rig struct {
@@ -25,7 +25,7 @@ type rig struct {
 
 func newRig(t *testing.T) *rig {
 	r := &rig{}
-	r.Watch = New(Options{Names: names, Read: r.read, Viewers: 3})
+	r.Watch = New(Options{Read: r.read, Viewers: 3})
 	t.Cleanup(r.Close)
 	return r
 }
@@ -241,7 +241,8 @@ func TestBuckets(t *testing.T) {
 }
 
 func (r *rig) passed(tenant, model, result string) {
-	r.Watch.passed(tenant, model, slices.Index(names[:], result), time.Now(), func() Request { return Request{Tenant: tenant, Model: model, Result: result} })
+	of := observe.Result(slices.Index(observe.ResultNames[:], result))
+	r.Watch.passed(&observe.Outcome{Answered: true, Tenant: tenant, Model: model, Result: of, At: time.Now()})
 }
 
 // drained are the requests that wait for a viewer, as MODEL/RESULT.
@@ -417,10 +418,10 @@ func TestTextsOfClientsAreCut(t *testing.T) {
 
 // BenchmarkWants is the cost of a request while there is no viewer.
 func BenchmarkWants(b *testing.B) {
-	w := New(Options{Names: names, Read: func() Counters { return Counters{} }})
+	w := New(Options{Read: func() Counters { return Counters{} }})
 	defer w.Close()
 	at := time.Now()
-	w.passed("t", "m", 0, at, func() Request { return Request{} })
+	w.passed(&observe.Outcome{At: at})
 	for b.Loop() {
 		if w.wants(0, at) {
 			b.Fatal("a second one is wanted at the same time")
@@ -434,7 +435,7 @@ func BenchmarkThreeViewers(b *testing.B) {
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
-	w := New(Options{Names: names, Read: func() Counters { return Counters{} }})
+	w := New(Options{Read: func() Counters { return Counters{} }})
 	defer w.Close()
 	for n := range w.coarse.kept {
 		w.coarse.take(int64(n+1), &Counters{})
@@ -458,7 +459,7 @@ func BenchmarkThreeViewers(b *testing.B) {
 	for i := 0; b.Loop(); i++ {
 		at = at.Add(200 * time.Microsecond) // 5,000 a second
 		w.times.observe(Hit, time.Duration(i)*time.Microsecond)
-		w.passed("t", "m", i%5, at, func() Request { return Request{At: at, Model: "m", Result: "exact"} })
+		w.passed(&observe.Outcome{Tenant: "t", Model: "m", Result: observe.Result(i % 5), At: at})
 	}
 	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*5000*100, "%core@5000/s")
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB")
