@@ -19,7 +19,6 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/memory"
 	"reprise/proxy/observe/accesslog"
 )
 
@@ -41,7 +40,7 @@ func serve(t cli.Terminal, args []string) error {
 	if err != nil {
 		return err
 	}
-	if err := cfg.FitMemory(memory.Available()); err != nil {
+	if err := cfg.FitMemory(config.AvailableMemory()); err != nil {
 		return err
 	}
 	limitRuntime(cfg.MemoryLimit, t.Environ)
@@ -110,7 +109,7 @@ func serveWith(r *reloader, hangups <-chan os.Signal) error {
 			log.Warn("the upstream has no path; most APIs have one, as in https://api.openai.com/v1", "upstream", u.Base.Redacted())
 		}
 	}
-	memory.Pace(cfg.MemoryLimit)
+	pace(cfg.MemoryLimit)
 	f.serve(cfg, s.proxy.Handler(), &s.admin, log)
 	log.Info("reprise is ready", "api", address(cfg, f.apiSocket), "admin", "http://"+f.adminSocket.Addr().String(),
 		"upstream", inWords(cfg.Upstreams), "mode", cfg.Mode, "rules", len(cfg.Rules), "policy", cfg.Policy, "entries", s.store.Stats().Entries)

@@ -14,7 +14,6 @@ import (
 
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/memory"
 	"reprise/embed"
 	"reprise/policy"
 	"reprise/policy/registry"
@@ -72,7 +71,7 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 		log.Warn(sentence)
 	}
 	o := proxyOptions(cfg, log)
-	defer memory.Spare()()
+	defer spare()()
 	o.AccessLog = newAccessLog(cfg, log, lines)
 	s := &service{lines: lines, own: embedder.Thresholds(), reloads: again}
 	err = s.openStore(ctx, cfg, &o, embedder, log)

@@ -7,7 +7,9 @@ import (
 	"errors"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"math"
+	"os"
 )
 
 // ErrModel is wrapped by every error about the content of a model.
@@ -35,6 +37,29 @@ func (m *Model) Marshal() ([]byte, error) {
 		b = binary.LittleEndian.AppendUint32(b, math.Float32bits(w))
 	}
 	return binary.LittleEndian.AppendUint32(b, crc32.ChecksumIEEE(b)), nil
+}
+
+// mostBytes bounds the file of a model: one of two windows of 384 dimensions has half a megabyte.
+const mostBytes = 64 << 20
+
+// Open reads the file of a model. It refuses what is no regular file or too large before it reads: a pipe would make the start wait for ever.
+// An error names the path only where opening fails.
+func Open(path string) (*Model, error) {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() && !info.IsDir() {
+		return nil, errors.New("it is a pipe or a device, for which reading could wait for ever; want a regular file")
+	} else if err == nil && info.Size() > mostBytes {
+		return nil, fmt.Errorf("it has %d bytes, and a model at most %d", info.Size(), mostBytes)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, mostBytes))
+	if err != nil {
+		return nil, err
+	}
+	return Load(b)
 }
 
 // Load reads what Marshal wrote. Every error wraps ErrModel. The model shares no memory with data.

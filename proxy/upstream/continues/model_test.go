@@ -4,6 +4,8 @@ import (
 	"errors"
 	"math"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
@@ -201,5 +203,23 @@ func BenchmarkPredict(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		m.Predict(vector, 3)
+	}
+}
+
+// TestOpenRefuses: what cannot be the file of a model is refused before it is read.
+func TestOpenRefuses(t *testing.T) {
+	large := filepath.Join(t.TempDir(), "large")
+	if err := errors.Join(os.WriteFile(large, nil, 0o600), os.Truncate(large, mostBytes+1)); err != nil {
+		t.Fatal(err)
+	}
+	for path, want := range map[string]string{
+		"none":      "no such file",
+		os.DevNull:  "it is a pipe or a device",
+		large:       "it has 67108865 bytes, and a model at most 67108864",
+		t.TempDir(): "is a directory",
+	} {
+		if _, err := Open(path); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: %v, want %s", path, err, want)
+		}
 	}
 }

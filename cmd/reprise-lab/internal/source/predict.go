@@ -5,16 +5,16 @@ import (
 	"fmt"
 	"io/fs"
 
-	"reprise/cmd/internal/modelfile"
 	"reprise/cmd/reprise-lab/internal/train"
 	"reprise/cmd/reprise-lab/sim/blocks"
 	"reprise/cmd/reprise-lab/sim/blocks/files"
 	"reprise/embed"
+	"reprise/proxy/upstream/continues"
 )
 
 // OpenModel reads a model that `reprise-lab train lpc` wrote, whose embedder e is. It is for Flags.Model.
 func OpenModel(path string, e embed.Embedder) (*train.Predictor, error) {
-	m, err := modelfile.Continues(path)
+	m, err := continues.Open(path)
 	if at := (*fs.PathError)(nil); errors.As(err, &at) { // which names the path
 		return nil, fmt.Errorf("read model: %w", err)
 	}

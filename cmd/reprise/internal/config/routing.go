@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"reprise/cmd/internal/modelfile"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/upstream/continues"
 )
@@ -60,7 +59,7 @@ func (c *Routing) hints(v string) error {
 		}
 		if path, ok := strings.CutPrefix(name, "continues:"); ok {
 			var err error
-			if c.Continues, err = modelfile.Continues(path); err != nil {
+			if c.Continues, err = continues.Open(path); err != nil {
 				return errUse(err.Error())
 			}
 			name = "continues"

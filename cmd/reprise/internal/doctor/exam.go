@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/memory"
 	"reprise/embed"
 )
 
@@ -22,7 +21,7 @@ type Machine struct {
 
 // ThisMachine returns the machine on which this process runs.
 func ThisMachine() Machine {
-	return Machine{Memory: memory.Available, Descriptors: descriptors, Free: freeBytes, Now: time.Now}
+	return Machine{Memory: config.AvailableMemory, Descriptors: descriptors, Free: freeBytes, Now: time.Now}
 }
 
 // exam is one examination of one set of settings.

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/cmd/reprise/internal/memory"
 	"reprise/proxy/upstream"
 )
 
@@ -23,7 +22,7 @@ func (x *exam) fit() finding {
 	}
 	limit := x.cfg.MemoryLimit
 	allowed, from := x.machine.Memory()
-	if from == memory.FromGroup {
+	if from == config.FromGroup {
 		from = "control group"
 	}
 	switch {

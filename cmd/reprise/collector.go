@@ -1,4 +1,4 @@
-package memory
+package main
 
 import (
 	"os"
@@ -6,6 +6,23 @@ import (
 	"runtime/debug"
 	"runtime/metrics"
 )
+
+// startPercent is how much garbage the collector allows during a start, in percent of what is in use: reading a file makes as much
+// again as is kept, and at Go's own 100 % the highest memory of a start is twice that of the process later.
+const startPercent = 15
+
+// spare keeps the memory of a start low until done is called; GOGC below startPercent stays. It costs some 0.5 s of a core for each GiB
+// that is kept. done gives what is free by then back to the system, in the background.
+func spare() (done func()) {
+	before := debug.SetGCPercent(startPercent)
+	if before >= 0 && before < startPercent {
+		debug.SetGCPercent(before)
+	}
+	return func() {
+		debug.SetGCPercent(before)
+		go debug.FreeOSMemory()
+	}
+}
 
 // How much garbage the collector allows before it runs. Each run costs time in proportion to what is in use, so a small heap gets
 // room for many requests between two of them; a large one is full of entries and is charged to the capacity, and Go's own 100 % would
@@ -16,9 +33,9 @@ const (
 	paceShare   = 8        // but not more than the memory limit by this
 )
 
-// Pace sets how often the garbage collector runs, again after each run of it, from how much is in use and from the memory limit in bytes,
+// pace sets how often the garbage collector runs, again after each run of it, from how much is in use and from the memory limit in bytes,
 // where 0 is none. GOGC, where it is set, stays in force. It lasts as long as the process.
-func Pace(limit int64) {
+func pace(limit int64) {
 	if os.Getenv("GOGC") != "" {
 		return
 	}

@@ -1,6 +1,6 @@
 //go:build !linux
 
-package memory
+package config
 
 // physical is the memory of the machine in bytes, 0 where it is not known.
 func physical() int64 { return 0 }

@@ -1,5 +1,4 @@
-// Package memory finds how much memory this process may take: the limit of its control group, or what the machine has.
-package memory
+package config
 
 import (
 	"bufio"
@@ -11,15 +10,15 @@ import (
 	"strings"
 )
 
-// Where a limit comes from.
+// Sources of the memory limit.
 const (
 	FromGroup   = "cgroup"
-	FromMachine = "machine"
+	fromMachine = "machine"
 )
 
-// Available returns the memory in bytes that the process may take, and where that limit comes from. It is 0 where neither is known,
+// AvailableMemory returns the memory in bytes that the process may take, and where that limit comes from. It is 0 where neither is known,
 // as on systems other than Linux.
-func Available() (limit int64, from string) { return available(os.DirFS("/"), physical()) }
+func AvailableMemory() (limit int64, from string) { return available(os.DirFS("/"), physical()) }
 
 func available(root fs.FS, machine int64) (int64, string) {
 	group := ofGroup(root)
@@ -27,7 +26,7 @@ func available(root fs.FS, machine int64) (int64, string) {
 	case group > 0 && (machine == 0 || group < machine):
 		return group, FromGroup
 	case machine > 0:
-		return machine, FromMachine
+		return machine, fromMachine
 	}
 	return 0, ""
 }
@@ -60,7 +59,7 @@ func along(root fs.FS, hierarchy, group, file string) (lowest int64) {
 	for group = path.Clean("/" + group); ; group = path.Dir(group) {
 		text, err := fs.ReadFile(root, path.Join(hierarchy, group, file))
 		if err == nil {
-			lowest = lower(lowest, parse(string(text)))
+			lowest = lower(lowest, limitIn(string(text)))
 		}
 		if group == "/" {
 			return lowest
@@ -71,8 +70,8 @@ func along(root fs.FS, hierarchy, group, file string) (lowest int64) {
 // unlimited is more than any machine has; version 1 writes its largest number of pages for no limit.
 const unlimited = 1 << 60
 
-// parse reads a limit; 0 is none, which version 2 writes as "max".
-func parse(text string) int64 {
+// limitIn reads a limit; 0 is none, which version 2 writes as "max".
+func limitIn(text string) int64 {
 	n, err := strconv.ParseInt(strings.TrimSpace(text), 10, 64)
 	if err != nil || n <= 0 || n >= unlimited {
 		return 0
