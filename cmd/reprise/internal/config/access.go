@@ -2,6 +2,7 @@ package config
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"reprise/proxy/gate"
@@ -11,59 +12,41 @@ import (
 const leastClientKey = 8
 
 // clientKeys reads keys between commas, white space or line ends; a word that begins with # begins a comment.
-func clientKeys(to *[]string) func(string) error {
-	return func(v string) error {
-		var keys []string
-		for line := range strings.Lines(v) {
-			for _, key := range strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || r == ',' }) {
-				if key[0] == '#' {
-					break
-				}
-				switch {
-				case len(key) < leastClientKey:
-					return errUse(fmt.Sprintf("key %d has %d characters", len(keys)+1, len(key)))
-				case strings.ContainsFunc(key, func(r rune) bool { return r >= 0x7f }):
-					return errUse(fmt.Sprintf("key %d has a character outside ASCII", len(keys)+1))
-				}
-				keys = append(keys, key)
+func clientKeys(v string) (keys []string, err error) {
+	for line := range strings.Lines(v) {
+		for _, key := range strings.FieldsFunc(line, func(r rune) bool { return r <= ' ' || r == ',' }) {
+			if key[0] == '#' {
+				break
 			}
+			switch {
+			case len(key) < leastClientKey:
+				return nil, errUse(fmt.Sprintf("key %d has %d characters", len(keys)+1, len(key)))
+			case strings.ContainsFunc(key, func(r rune) bool { return r >= 0x7f }):
+				return nil, errUse(fmt.Sprintf("key %d has a character outside ASCII", len(keys)+1))
+			}
+			keys = append(keys, key)
 		}
-		if len(keys) == 0 {
-			return errNotAllowed
-		}
-		*to = keys
-		return nil
 	}
+	return keys, allowedIf(len(keys) > 0)
 }
 
 // apiPaths reads paths between commas, as package gate does.
-func apiPaths(to *[]gate.Path) func(string) error {
-	return func(v string) error {
-		var paths []gate.Path
-		for _, text := range fields(v) {
-			p, err := gate.ParsePath(text)
-			if err != nil {
-				return errUse(err.Error())
-			}
-			paths = append(paths, p)
+func apiPaths(v string) (paths []gate.Path, err error) {
+	for _, text := range fields(v) {
+		p, err := gate.ParsePath(text)
+		if err != nil {
+			return nil, errUse(err.Error())
 		}
-		*to = paths
-		return nil
+		paths = append(paths, p)
 	}
+	return paths, nil
 }
 
 // hosts reads names between commas, each with or without a port.
-func hosts(to *[]string) func(string) error {
-	return func(v string) error {
-		names := fields(v)
-		for _, name := range names {
-			if strings.ContainsAny(name, "/*@ ") {
-				return errNotAllowed
-			}
-		}
-		*to = names
-		return nil
-	}
+func hosts(v string) ([]string, error) {
+	names := fields(v)
+	wrong := slices.ContainsFunc(names, func(name string) bool { return strings.ContainsAny(name, "/*@ ") })
+	return names, allowedIf(!wrong)
 }
 
 // fields are the parts of a list between commas.

@@ -19,7 +19,7 @@ type configFile struct {
 }
 
 // configFile reads that file, if a flag or the environment names one.
-func (l *Loader) configFile(env *layer) (f configFile, problems []string) {
+func (l *Loader) configFile(env *layer) (f configFile, problems []Problem) {
 	path, name, source := l.flags.values[Prefix+"CONFIG"], "--config", fromFlag
 	if path == "" {
 		path, name, source = env.values[Prefix+"CONFIG"], Prefix+"CONFIG", fromEnv
@@ -34,12 +34,22 @@ func (l *Loader) configFile(env *layer) (f configFile, problems []string) {
 		err = d.Err()
 	}
 	if wrong, ok := errors.AsType[*yamlfile.Error](err); ok {
-		return f, wrong.Lines()
-	}
-	if err != nil {
-		problems = append(problems, fmt.Sprintf("%s (%s): %v", name, source, err))
+		for _, p := range wrong.Problems {
+			problems = append(problems, Problem{kindInFile(p.Field), wrong.Name + p.String()})
+		}
+	} else if err != nil {
+		problems = append(problems, Problem{Wrong, fmt.Sprintf("%s (%s): %v", name, source, err)})
 	}
 	return f, problems
+}
+
+// kindInFile returns the kind of a problem at a field of the file: a name below settings that is no setting is Unknown, as in the environment.
+func kindInFile(field string) ProblemKind {
+	name, isSetting := strings.CutPrefix(field, "settings.")
+	if isSetting && !slices.Contains(names(), Prefix+strings.ToUpper(name)) {
+		return Unknown
+	}
+	return Wrong
 }
 
 // FileSum is a digest of the content of the configuration file, or of why it cannot be read.

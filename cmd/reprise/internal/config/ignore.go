@@ -19,42 +19,28 @@ func ignoring(fields, patterns []string) *canon.Ignore {
 	return ignore
 }
 
-func ignoreFields(to *[]string) func(string) error {
-	return func(v string) error {
-		var names []string
-		for name := range strings.SplitSeq(v, ",") {
-			names = append(names, strings.TrimSpace(name))
-		}
-		if _, err := registry.APIs.Ignore(names, nil); err != nil {
-			return errUse(err.Error())
-		}
-		*to = names
-		return nil
+func ignoreFields(v string) (names []string, err error) {
+	for name := range strings.SplitSeq(v, ",") {
+		names = append(names, strings.TrimSpace(name))
 	}
+	if _, err := registry.APIs.Ignore(names, nil); err != nil {
+		return nil, errUse(err.Error())
+	}
+	return names, nil
 }
 
-func ignorePatterns(to *[]string) func(string) error {
-	return func(v string) error {
-		patterns := splitPatterns(v)
-		if len(patterns) == 0 {
-			return errUse("there is no pattern")
-		}
-		if _, err := registry.APIs.Ignore(nil, patterns); err != nil {
-			return errUse(err.Error())
-		}
-		*to = patterns
-		return nil
-	}
-}
-
-// splitPatterns are the expressions of a text, one on each line or between two semicolons.
-func splitPatterns(text string) (patterns []string) {
-	for line := range strings.Lines(text) {
-		for p := range strings.SplitSeq(line, ";;") {
-			if p = strings.TrimSpace(p); p != "" {
-				patterns = append(patterns, p)
-			}
+// ignorePatterns reads expressions, one on each line or between two semicolons.
+func ignorePatterns(v string) (patterns []string, err error) {
+	for _, p := range strings.Split(strings.ReplaceAll(v, ";;", "\n"), "\n") {
+		if p = strings.TrimSpace(p); p != "" {
+			patterns = append(patterns, p)
 		}
 	}
-	return patterns
+	if len(patterns) == 0 {
+		return nil, errUse("there is no pattern")
+	}
+	if _, err := registry.APIs.Ignore(nil, patterns); err != nil {
+		return nil, errUse(err.Error())
+	}
+	return patterns, nil
 }

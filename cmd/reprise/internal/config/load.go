@@ -144,7 +144,7 @@ func (l *Loader) Examine(environ []string) (c *Config, found []Problem) {
 	env := layer{values: ours(environ), source: fromEnv}
 	add(Unknown, append(l.flags.gone(), env.unknown()...))
 	file, problems := l.configFile(&env)
-	add(Wrong, problems)
+	found = append(found, problems...)
 	c = &Config{ToolCalls: true, Rules: file.rules}
 	for _, s := range l.settings(c) {
 		v, err := l.set(&s, &l.flags, &env, &file.layer)

@@ -14,14 +14,10 @@ const nearBytes = 64 << 20
 
 // memoryLimit reads a size, or off.
 func memoryLimit(to *int64) func(string) error {
-	parse := size(to, leastMemory)
-	return func(v string) error {
-		if v == "off" {
-			*to = 0
-			return nil
-		}
-		return parse(v)
-	}
+	return into(to, func(v string) (int64, error) {
+		n, ok := parseSize(v)
+		return n, allowedIf(v == "off" || ok && n >= leastMemory)
+	})
 }
 
 // FitMemory sets the memory limit, where it is not set, to what the process may take, and lowers the default of the capacity to

@@ -24,44 +24,65 @@ type errUse string
 
 func (e errUse) Error() string { return string(e) }
 
+// into returns the parser of a setting, which keeps in to what read makes of a value.
+func into[T any](to *T, read func(string) (T, error)) func(string) error {
+	return func(v string) error {
+		got, err := read(v)
+		if err == nil {
+			*to = got
+		}
+		return err
+	}
+}
+
+// valid returns the parser of a text for which ok is true.
+func valid(to *string, ok func(string) bool) func(string) error {
+	return into(to, func(v string) (string, error) { return v, allowedIf(ok(v)) })
+}
+
+// allowedIf is for values of which Setting.Allowed says enough.
+func allowedIf(ok bool) error {
+	if ok {
+		return nil
+	}
+	return errNotAllowed
+}
+
 func text(to *string) func(string) error {
-	return func(v string) error { *to = v; return nil }
+	return valid(to, func(string) bool { return true })
+}
+
+func choice(to *string, names []string) func(string) error {
+	return valid(to, func(v string) bool { return slices.Contains(names, v) })
 }
 
 func secret(to *string, least int) func(string) error {
-	return func(v string) error {
-		if len(v) < least || strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r == 0x7f }) {
-			return errNotAllowed
-		}
-		*to = v
-		return nil
-	}
+	return valid(to, func(v string) bool { return len(v) >= least && isWord(v) })
 }
 
-// address checks the form only; a listener is opened later.
-func address(to *string) func(string) error {
-	return func(v string) error {
-		_, port, err := net.SplitHostPort(v)
-		if err != nil {
-			return errNotAllowed
-		}
-		if n, err := strconv.Atoi(port); err != nil || n < 0 || n > 65535 {
-			return errNotAllowed
-		}
-		*to = v
-		return nil
-	}
+// isWord reports whether a text has neither white space nor control characters.
+func isWord(v string) bool {
+	return !strings.ContainsFunc(v, func(r rune) bool { return r <= ' ' || r == 0x7f })
 }
 
-func readable(to *string) func(string) error {
-	return func(v string) error {
-		f, err := os.Open(v)
-		if err != nil {
-			return errUse(err.Error())
-		}
-		*to = v
-		return f.Close()
+// isAddress checks the form only; a listener is opened later.
+func isAddress(v string) bool {
+	_, port, err := net.SplitHostPort(v)
+	n, notNumber := strconv.Atoi(port)
+	return err == nil && notNumber == nil && n >= 0 && n <= 65535
+}
+
+func isTenant(v string) bool {
+	name, isHeader := strings.CutPrefix(v, "header:")
+	return v == "authorization" || v == "none" || isHeader && name != "" && !strings.ContainsAny(name, " \t:,\r\n")
+}
+
+func readable(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", errUse(err.Error())
 	}
+	return path, f.Close()
 }
 
 func oneOf(names []string) string {
@@ -72,70 +93,40 @@ func oneOf(names []string) string {
 	return strings.Join(names[:last], ", ") + " or " + names[last]
 }
 
-func choice(to *string, names []string) func(string) error {
-	return func(v string) error {
-		if !slices.Contains(names, v) {
-			return errNotAllowed
-		}
-		*to = v
-		return nil
-	}
-}
-
 // openAI is the base URL of the embedder openai where it is given none.
 const openAI = "https://api.openai.com/v1"
 
-// embedderChoice takes builtin, openai, openai:URL, or model2vec:DIR.
-func embedderChoice(name, dir, base *string) func(string) error {
-	return func(v string) error {
-		kind, where, given := strings.Cut(v, ":")
-		switch {
-		case kind == "model2vec" && where != "":
-			*name, *dir = kind, where
-		case kind == "openai" && given:
-			*name, *base = kind, where
-			_, err := parseBase(where)
-			return err
-		case v == "builtin" || v == "openai":
-			*name, *base = v, openAI
-		default:
-			return errNotAllowed
-		}
-		return nil
+// chooseEmbedder takes builtin, openai, openai:URL, or model2vec:DIR.
+func (c *Config) chooseEmbedder(v string) error {
+	kind, where, given := strings.Cut(v, ":")
+	switch {
+	case kind == "model2vec" && where != "":
+		c.Embedder, c.EmbedderDir = kind, where
+	case kind == "openai" && given:
+		c.Embedder, c.EmbedderURL = kind, where
+		_, err := parseBase(where)
+		return err
+	case v == "builtin" || v == "openai":
+		c.Embedder, c.EmbedderURL = v, openAI
+	default:
+		return errNotAllowed
 	}
+	return nil
 }
 
-func boolean(to *bool) func(string) error {
-	return func(v string) error {
-		b, err := strconv.ParseBool(v)
-		if err != nil {
-			return errNotAllowed
-		}
-		*to = b
-		return nil
-	}
+func boolean(v string) (bool, error) {
+	b, err := strconv.ParseBool(v)
+	return b, allowedIf(err == nil)
 }
 
 // toolCalls takes exact or off.
-func toolCalls(to *bool) func(string) error {
-	return func(v string) error {
-		if v != "exact" && v != "off" {
-			return errNotAllowed
-		}
-		*to = v == "exact"
-		return nil
-	}
-}
+func toolCalls(v string) (bool, error) { return v == "exact", allowedIf(v == "exact" || v == "off") }
 
 func whole(to *int, least, most int) func(string) error {
-	return func(v string) error {
+	return into(to, func(v string) (int, error) {
 		n, err := strconv.Atoi(v)
-		if err != nil || n < least || n > most {
-			return errNotAllowed
-		}
-		*to = n
-		return nil
-	}
+		return n, allowedIf(err == nil && n >= least && n <= most)
+	})
 }
 
 // offAtZeroInt is whole from 0; 0 is stored as -1, for no limit.
@@ -152,40 +143,31 @@ func offAtZeroInt(to *int, most int) func(string) error {
 
 // number accepts values for which ok is true; it is false for NaN.
 func number(to *float64, ok func(float64) bool) func(string) error {
-	return func(v string) error {
+	return into(to, func(v string) (float64, error) {
 		f, err := strconv.ParseFloat(v, 64)
-		if err != nil || !ok(f) {
-			return errNotAllowed
-		}
-		*to = f
-		return nil
-	}
-}
-
-// priceTable reads a file of prices.
-func priceTable(to **prices.Table) func(string) error {
-	return func(v string) (err error) {
-		if *to, err = prices.Read(v); err != nil {
-			return errUse(strings.ReplaceAll(err.Error(), "\n", "\n    "))
-		}
-		return nil
-	}
+		return f, allowedIf(err == nil && ok(f))
+	})
 }
 
 func fraction(to *float64) func(string) error {
 	return number(to, func(f float64) bool { return f > 0 && f <= 1 })
 }
 
+// priceTable reads a file of prices.
+func priceTable(path string) (*prices.Table, error) {
+	t, err := prices.Read(path)
+	if err != nil {
+		return nil, errUse(strings.ReplaceAll(err.Error(), "\n", "\n    "))
+	}
+	return t, nil
+}
+
 // duration takes one from least to most.
 func duration(to *time.Duration, least, most time.Duration) func(string) error {
-	return func(v string) error {
+	return into(to, func(v string) (time.Duration, error) {
 		d, ok := parseDuration(v)
-		if !ok || d < least || d > most {
-			return errNotAllowed
-		}
-		*to = d
-		return nil
-	}
+		return d, allowedIf(ok && d >= least && d <= most)
+	})
 }
 
 // orZero takes 0 as well as what parse takes, and stores it as zero.
@@ -228,14 +210,10 @@ var sizeUnits = []struct {
 }{{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"B", 1}, {"", 1}}
 
 func size(to *int64, least int64) func(string) error {
-	return func(v string) error {
+	return into(to, func(v string) (int64, error) {
 		n, ok := parseSize(v)
-		if !ok || n < least {
-			return errNotAllowed
-		}
-		*to = n
-		return nil
-	}
+		return n, allowedIf(ok && n >= least)
+	})
 }
 
 // parseSize reads 1073741824, 1GiB, 1.5GiB or 1GB.
@@ -252,43 +230,23 @@ func parseSize(v string) (int64, bool) {
 	return 0, false
 }
 
-func level(to *slog.Level) func(string) error {
-	levels := map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
-	return func(v string) error {
-		l, ok := levels[v]
-		if !ok {
-			return errNotAllowed
-		}
-		*to = l
-		return nil
-	}
+var logLevels = map[string]slog.Level{"debug": slog.LevelDebug, "info": slog.LevelInfo, "warn": slog.LevelWarn, "error": slog.LevelError}
+
+func level(v string) (slog.Level, error) {
+	l, ok := logLevels[v]
+	return l, allowedIf(ok)
 }
 
-func tenant(to *string) func(string) error {
-	return func(v string) error {
-		name, isHeader := strings.CutPrefix(v, "header:")
-		if v != "authorization" && v != "none" && (!isHeader || name == "" || strings.ContainsAny(name, " \t:,\r\n")) {
-			return errNotAllowed
+// headerNames reads a list of headers without credentials; package proxy has the reason for each name that may not be in it.
+func headerNames(v string) (names []string, err error) {
+	for name := range strings.SplitSeq(v, ",") {
+		name = strings.TrimSpace(name)
+		if err := proxy.CheckHeader(name); err != nil {
+			return nil, errUse(err.Error())
 		}
-		*to = v
-		return nil
+		names = append(names, name)
 	}
-}
-
-// headerNames is a list of headers without credentials; package proxy has the reason for each name that may not be in it.
-func headerNames(to *[]string) func(string) error {
-	return func(v string) error {
-		var names []string
-		for name := range strings.SplitSeq(v, ",") {
-			name = strings.TrimSpace(name)
-			if err := proxy.CheckHeader(name); err != nil {
-				return errUse(err.Error())
-			}
-			names = append(names, name)
-		}
-		*to = names
-		return nil
-	}
+	return names, nil
 }
 
 func parseBase(v string) (*url.URL, error) {
@@ -327,13 +285,7 @@ func withoutPassword(v string) string {
 	return scheme + "://" + user + ":xxxxx" + shown[at:]
 }
 
-func storePlace(to *Place) func(string) error {
-	return func(v string) error {
-		p, ok := ParsePlace(v)
-		if !ok {
-			return errNotAllowed
-		}
-		*to = p
-		return nil
-	}
+func storePlace(v string) (Place, error) {
+	p, ok := ParsePlace(v)
+	return p, allowedIf(ok)
 }

@@ -14,27 +14,24 @@ var policyAllowed = "a policy's name, or NAME:key=value,… (reprise-lab replay 
 
 // policySpec is the name of a policy, which may be followed by parameters. A value in capacities is checked with the other
 // contradictions, because it depends on the capacity.
-func policySpec(to *string) func(string) error {
-	return func(v string) error {
-		err := registry.Check(v)
-		*to = v
-		name, params, _ := strings.Cut(v, ":")
-		switch {
-		case err == nil:
-			return nil
-		case registry.Replayed(name):
-			return errUse(name + " is a policy of replays (reprise-lab replay) and does not serve")
-		case errors.Is(err, policy.ErrUnknown):
-			return errUse("no policy is called " + name + didYouMean(name, registry.Names()))
-		}
-		known := parameters(name)
-		for pair := range strings.SplitSeq(params, ",") {
-			if key, _, ok := strings.Cut(pair, "="); ok && !slices.Contains(known, key) {
-				return errUse(bareOf(err) + didYouMean(key, known))
-			}
-		}
-		return errUse(bareOf(err))
+func policySpec(v string) (string, error) {
+	err := registry.Check(v)
+	name, params, _ := strings.Cut(v, ":")
+	switch {
+	case err == nil:
+		return v, nil
+	case registry.Replayed(name):
+		return "", errUse(name + " is a policy of replays (reprise-lab replay) and does not serve")
+	case errors.Is(err, policy.ErrUnknown):
+		return "", errUse("no policy is called " + name + didYouMean(name, registry.Names()))
 	}
+	known := parameters(name)
+	for pair := range strings.SplitSeq(params, ",") {
+		if key, _, ok := strings.Cut(pair, "="); ok && !slices.Contains(known, key) {
+			return "", errUse(bareOf(err) + didYouMean(key, known))
+		}
+	}
+	return "", errUse(bareOf(err))
 }
 
 // didYouMean is suggest.DidYouMean for the middle of a sentence.

@@ -22,6 +22,7 @@ var removed = []Removed{
 
 	{Name: "JUDGE_BUDGET", Instead: "the judge model is asked up to 60 times an hour"},
 	{Name: "LOOKBACK", Instead: "a dependency is searched for among the last 64 prompts of a scope"},
+	{Name: "SHORTLIST", Instead: "the whole scope of a prompt is searched, at any size"},
 	{Name: "INDEX", Instead: "each scope takes the index that is faster on its own requests"},
 
 	{Name: "MAX_UNWRITTEN", Instead: "new answers are not kept while the file lacks changes of more than 60s"},

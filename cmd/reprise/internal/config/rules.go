@@ -47,7 +47,7 @@ var ruleFields = []ruleField{
 // row is the setting of a field, which parses into c.
 func (f *ruleField) row(c *Config) *Setting {
 	if f.setting == "" {
-		return &Setting{Allowed: f.allowed, parse: toolCalls(&c.ToolCalls)}
+		return &Setting{Allowed: f.allowed, parse: into(&c.ToolCalls, toolCalls)}
 	}
 	for _, g := range c.table() {
 		for i := range g.rows {

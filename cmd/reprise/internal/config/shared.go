@@ -6,7 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
+	"regexp"
 )
 
 // Shared is what concerns a store that several processes share. Without such a store it has no effect.
@@ -27,24 +27,13 @@ func (c *Shared) settings() []Setting {
 		{Name: "REDIS_PASSWORD", Serve: true, Secret: true, Allowed: "a password without white space", Help: "its password, where REPRISE_STORE has none", parse: secret(&c.Password, 1)},
 		{Name: "REDIS_SENTINEL_PASSWORD", Serve: true, Secret: true, Allowed: "a password without white space", Help: "password of the sentinels", parse: secret(&c.SentinelPassword, 1)},
 		{Name: "REDIS_TLS", Serve: true, Allowed: "a folder with ca.crt, or with tls.crt and tls.key, or with all three, in PEM form", Help: "authorities that vouch for the Redis server, unset the system's, and the certificate that it asks for with its key, as a Secret of Kubernetes has them", parse: c.readTLS},
-		{Name: "REDIS_PREFIX", Serve: true, Default: "reprise", Allowed: "1 to 64 letters, digits and -_.:", Help: "beginning of every key, so that several caches can use one Redis server; proxies with one prefix share one cache", parse: prefix(&c.Prefix)},
+		{Name: "REDIS_PREFIX", Serve: true, Default: "reprise", Allowed: "1 to 64 letters, digits and -_.:", Help: "beginning of every key, so that several caches can use one Redis server; proxies with one prefix share one cache", parse: valid(&c.Prefix, isPrefix)},
 		{Name: "SECRET", Serve: true, Secret: true, Allowed: "16 characters or more", Help: "key with which tenants are digested and named to upstreams, equal in all proxies of one cache or in front of the same upstreams; unset, the first one draws it and keeps it in the store", parse: secret(&c.Secret, leastSecret)},
 	}
 }
 
-// prefix reads the beginning of the keys. Braces would choose the slot of a cluster, which all keys of a cache share.
-func prefix(to *string) func(string) error {
-	return func(v string) error {
-		odd := func(r rune) bool {
-			return !('a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' || '0' <= r && r <= '9' || strings.ContainsRune("-_.:", r))
-		}
-		if v == "" || len(v) > 64 || strings.ContainsFunc(v, odd) {
-			return errNotAllowed
-		}
-		*to = v
-		return nil
-	}
-}
+// isPrefix checks the beginning of the keys. Braces would choose the slot of a cluster, which all keys of a cache share.
+var isPrefix = regexp.MustCompile(`^[a-zA-Z0-9_.:-]{1,64}$`).MatchString
 
 // readTLS finds the files in a folder, and checks them.
 func (c *Shared) readTLS(dir string) error {

@@ -61,21 +61,21 @@ func (c *Config) table() []group {
 
 func (c *Config) listeners() []Setting {
 	return []Setting{
-		{Name: "LISTEN", First: true, Default: "127.0.0.1:8080", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of the API", parse: address(&c.Listen)},
-		{Name: "ADMIN_LISTEN", First: true, Default: "127.0.0.1:8081", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of health, metrics and the admin API; beyond loopback it needs an admin token", parse: address(&c.AdminListen)},
+		{Name: "LISTEN", First: true, Default: "127.0.0.1:8080", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of the API", parse: valid(&c.Listen, isAddress)},
+		{Name: "ADMIN_LISTEN", First: true, Default: "127.0.0.1:8081", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of health, metrics and the admin API; beyond loopback it needs an admin token", parse: valid(&c.AdminListen, isAddress)},
 		{Name: "ADMIN_TOKEN", Reload: true, Secret: true, Allowed: "8 characters or more", Help: "bearer token that the admin API and explain require", parse: secret(&c.AdminToken, 8)},
-		{Name: "TRUSTED_HOSTS", Reload: true, Serve: true, Between: ",", Allowed: "HOST or HOST:PORT, several between commas", Help: "names beside localhost and IP addresses to which listeners on loopback answer, and whose web pages may call the API", parse: hosts(&c.TrustedHosts)},
-		{Name: "TLS_CERT", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_KEY", Help: "certificate chain of the API", parse: readable(&c.TLSCert)},
-		{Name: "TLS_KEY", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_CERT", Help: "private key of that certificate", parse: readable(&c.TLSKey)},
+		{Name: "TRUSTED_HOSTS", Reload: true, Serve: true, Between: ",", Allowed: "HOST or HOST:PORT, several between commas", Help: "names beside localhost and IP addresses to which listeners on loopback answer, and whose web pages may call the API", parse: into(&c.TrustedHosts, hosts)},
+		{Name: "TLS_CERT", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_KEY", Help: "certificate chain of the API", parse: into(&c.TLSCert, readable)},
+		{Name: "TLS_KEY", Serve: true, Allowed: "a readable PEM file, together with REPRISE_TLS_CERT", Help: "private key of that certificate", parse: into(&c.TLSKey, readable)},
 		{Name: "CONFIG", Reload: true, Serve: true, Allowed: "the path of a YAML file with settings and rules", Help: "file of settings, which flags and the environment override, and of rules for some models, paths, tenants and namespaces; read again when it changes", parse: text(&c.File)},
 	}
 }
 
 func (c *Config) upstream() []Setting {
 	return []Setting{
-		{Name: "UPSTREAM", First: true, Serve: true, Default: "https://api.openai.com/v1", Allowed: upstreamAllowed, Help: "the API behind the proxy, or several: engines that serve the same models, and fallbacks for when these are down", mask: withoutCredentials, parse: upstreams(&c.Upstreams)},
+		{Name: "UPSTREAM", First: true, Serve: true, Default: "https://api.openai.com/v1", Allowed: upstreamAllowed, Help: "the API behind the proxy, or several: engines that serve the same models, and fallbacks for when these are down", mask: withoutCredentials, parse: into(&c.Upstreams, upstreams)},
 		{Name: "UPSTREAM_KEY", Reload: true, First: true, Serve: true, Secret: true, Allowed: "a credential", Help: "credential for each upstream without key-env or key-file; unset, each client's own is passed on", parse: secret(&c.UpstreamKey, 1)},
-		{Name: "API_PATHS", Reload: true, Serve: true, Between: ",", Allowed: "PATH or METHOD PATH, several between commas, such as GET /v1/files/*/content or /v1/batches/**", Help: "paths that are forwarded under REPRISE_UPSTREAM_KEY beside those of inference and the list of models; * is one segment, ** at the end all below", parse: apiPaths(&c.APIPaths)},
+		{Name: "API_PATHS", Reload: true, Serve: true, Between: ",", Allowed: "PATH or METHOD PATH, several between commas, such as GET /v1/files/*/content or /v1/batches/**", Help: "paths that are forwarded under REPRISE_UPSTREAM_KEY beside those of inference and the list of models; * is one segment, ** at the end all below", parse: into(&c.APIPaths, apiPaths)},
 	}
 }
 
@@ -92,8 +92,8 @@ func (c *Config) matching() []Setting {
 
 func (c *Config) keeping() []Setting {
 	return []Setting{
-		{Name: "STORE", First: true, Default: "file:./reprise.db", Allowed: PlaceForms(), Help: "where answers are kept", parse: storePlace(&c.Store)},
-		{Name: "POLICY", Default: "rac+", Allowed: policyAllowed, Help: "eviction policy", parse: policySpec(&c.Policy)},
+		{Name: "STORE", First: true, Default: "file:./reprise.db", Allowed: PlaceForms(), Help: "where answers are kept", parse: into(&c.Store, storePlace)},
+		{Name: "POLICY", Default: "rac+", Allowed: policyAllowed, Help: "eviction policy", parse: into(&c.Policy, policySpec)},
 		{Name: "CAPACITY_ENTRIES", Default: "100000", Allowed: "a whole number from 1 to 100000000", Help: "entries kept; whichever capacity is reached first evicts", parse: whole(&c.CapacityEntries, 1, 100_000_000)},
 		{Name: "CAPACITY_BYTES", First: true, Default: "1GiB", Allowed: "a size of 1MiB or more, such as 512MiB or 4GiB", Help: "memory for answers, prompts, vectors and bookkeeping; at most half of REPRISE_MEMORY_LIMIT, to which the default is lowered", parse: size(&c.CapacityBytes, 1<<20)},
 		{Name: "TTL", Reload: true, First: true, Default: "24h", Allowed: "a duration above 0, such as 24h, at most 365d", Help: "life of an answer, counted from its write", parse: duration(&c.TTL, 1, MaxTTL)},
@@ -104,7 +104,7 @@ func (c *Config) keeping() []Setting {
 
 func (c *Config) embedder() []Setting {
 	return []Setting{
-		{Name: "EMBEDDER", First: true, Default: "builtin", Allowed: "builtin, openai, openai:URL with the base URL of an embedding server, or model2vec:DIR with the folder of a Model2Vec model", Help: "builtin needs nothing; openai calls any server of /v1/embeddings, by default that of OpenAI; model2vec reads a static model such as potion", parse: embedderChoice(&c.Embedder, &c.EmbedderDir, &c.EmbedderURL)},
+		{Name: "EMBEDDER", First: true, Default: "builtin", Allowed: "builtin, openai, openai:URL with the base URL of an embedding server, or model2vec:DIR with the folder of a Model2Vec model", Help: "builtin needs nothing; openai calls any server of /v1/embeddings, by default that of OpenAI; model2vec reads a static model such as potion", parse: c.chooseEmbedder},
 		{Name: "EMBEDDER_KEY", Secret: true, Allowed: "a credential", Help: "credential for the embedding server", parse: secret(&c.EmbedderKey, 1)},
 		{Name: "EMBEDDER_MODEL", Default: "text-embedding-3-small", Allowed: "a model's name", Help: "model to request", parse: text(&c.EmbedderModel)},
 	}
@@ -112,20 +112,20 @@ func (c *Config) embedder() []Setting {
 
 func (c *Config) clients() []Setting {
 	return []Setting{
-		{Name: "CLIENT_KEYS", Reload: true, Serve: true, Between: ",", Secret: true, Allowed: "keys of 8 characters or more, between commas, white space or line ends; # begins a comment", Help: "keys of which every request needs one; beyond loopback REPRISE_UPSTREAM_KEY needs them", parse: clientKeys(&c.ClientKeys)},
-		{Name: "TENANT_FROM", First: true, Default: "authorization", Allowed: "authorization, header:NAME or none", Help: "what identifies a tenant: all credentials of a request, a header (and without it the credentials), or nothing; two tenants share nothing", parse: tenant(&c.TenantFrom)},
-		{Name: "IGNORE_HEADERS", Between: ",", Allowed: "names of headers that hold no credential, separated by commas", Help: "request headers that cannot change an answer, such as an id of your own for each request; all others that are sent to the upstream count, except known ones such as User-Agent or traceparent", parse: headerNames(&c.IgnoreHeaders)},
-		{Name: "IGNORE_FIELDS", Reload: true, Between: ",", Allowed: ignoreAllowed, Help: "fields of the body in which two requests may differ and still share answers; they are forwarded as they are", parse: ignoreFields(&c.IgnoreFields)},
-		{Name: "IGNORE_PATTERN", Reload: true, Between: "\n", Allowed: `expressions (RE2) with named groups, such as Today is (?P<date>\d{4}-\d\d-\d\d), one on each line or between ;;`, Help: "what may differ in system prompts: what the named groups match in the texts of system and developer messages, up to 256 bytes each, does not count", parse: ignorePatterns(&c.IgnorePatterns)},
+		{Name: "CLIENT_KEYS", Reload: true, Serve: true, Between: ",", Secret: true, Allowed: "keys of 8 characters or more, between commas, white space or line ends; # begins a comment", Help: "keys of which every request needs one; beyond loopback REPRISE_UPSTREAM_KEY needs them", parse: into(&c.ClientKeys, clientKeys)},
+		{Name: "TENANT_FROM", First: true, Default: "authorization", Allowed: "authorization, header:NAME or none", Help: "what identifies a tenant: all credentials of a request, a header (and without it the credentials), or nothing; two tenants share nothing", parse: valid(&c.TenantFrom, isTenant)},
+		{Name: "IGNORE_HEADERS", Between: ",", Allowed: "names of headers that hold no credential, separated by commas", Help: "request headers that cannot change an answer, such as an id of your own for each request; all others that are sent to the upstream count, except known ones such as User-Agent or traceparent", parse: into(&c.IgnoreHeaders, headerNames)},
+		{Name: "IGNORE_FIELDS", Reload: true, Between: ",", Allowed: ignoreAllowed, Help: "fields of the body in which two requests may differ and still share answers; they are forwarded as they are", parse: into(&c.IgnoreFields, ignoreFields)},
+		{Name: "IGNORE_PATTERN", Reload: true, Between: "\n", Allowed: `expressions (RE2) with named groups, such as Today is (?P<date>\d{4}-\d\d-\d\d), one on each line or between ;;`, Help: "what may differ in system prompts: what the named groups match in the texts of system and developer messages, up to 256 bytes each, does not count", parse: into(&c.IgnorePatterns, ignorePatterns)},
 	}
 }
 
 func (c *Config) logging() []Setting {
 	return []Setting{
 		{Name: "LOG_FORMAT", Default: "text", Allowed: oneOf(logFormats), Help: "form of the log on stderr", parse: choice(&c.LogFormat, logFormats)},
-		{Name: "LOG_LEVEL", Reload: true, Default: "info", Allowed: "debug, info, warn or error", Help: "least level that is logged", parse: level(&c.LogLevel)},
-		{Name: "LOG_PROMPTS", Default: "false", Toggle: true, Allowed: "true or false", Help: "prompts may appear in the log and in the request log", parse: boolean(&c.LogPrompts)},
-		{Name: "PRICES", Reload: true, Allowed: "a readable YAML file as deploy/prices.example.yaml", Help: "file with the prices of models, by which spent and saved tokens are shown as money too; SIGHUP reads it again", parse: priceTable(&c.Prices)},
+		{Name: "LOG_LEVEL", Reload: true, Default: "info", Allowed: "debug, info, warn or error", Help: "least level that is logged", parse: into(&c.LogLevel, level)},
+		{Name: "LOG_PROMPTS", Default: "false", Toggle: true, Allowed: "true or false", Help: "prompts may appear in the log and in the request log", parse: into(&c.LogPrompts, boolean)},
+		{Name: "PRICES", Reload: true, Allowed: "a readable YAML file as deploy/prices.example.yaml", Help: "file with the prices of models, by which spent and saved tokens are shown as money too; SIGHUP reads it again", parse: into(&c.Prices, priceTable)},
 		{Name: "RECORD", Serve: true, Allowed: "a file's path", Help: "file to which a request log is appended, for reprise-lab replay; to rotate it, copy and truncate it, or move it and restart; unset, none is written", parse: text(&c.Record)},
 	}
 }

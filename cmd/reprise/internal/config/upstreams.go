@@ -48,7 +48,8 @@ var options = []option{
 	{name: "salt", flag: true, read: func(u *Upstream, _ string) bool { u.Salt = true; return true }},
 	{name: "session-key", allowed: "the name of a header that holds no credential", read: func(u *Upstream, v string) bool {
 		u.SessionKey = v
-		return headerNames(new([]string))(v) == nil && !strings.Contains(v, ",")
+		names, err := headerNames(v)
+		return err == nil && len(names) == 1
 	}},
 }
 
@@ -85,29 +86,25 @@ func withoutCredentials(v string) string {
 }
 
 // upstreams reads a list of upstreams. Their keys are read later, because variables and files are no part of the value.
-func upstreams(to *[]Upstream) func(string) error {
-	return func(v string) error {
-		list := fields(v)
-		if len(list) == 0 {
-			return errUse("it names no upstream")
-		}
-		var all []Upstream
-		for _, text := range list {
-			u, err := oneUpstream(text, len(list) == 1)
-			if err != nil {
-				return err
-			}
-			if err := u.twin(all); err != nil {
-				return err
-			}
-			all = append(all, u)
-		}
-		if !slices.ContainsFunc(all, func(u Upstream) bool { return !u.Fallback }) {
-			return errUse("every upstream is a fallback: leave the option out where requests are to go first")
-		}
-		*to = all
-		return nil
+func upstreams(v string) (all []Upstream, err error) {
+	list := fields(v)
+	if len(list) == 0 {
+		return nil, errUse("it names no upstream")
 	}
+	for _, text := range list {
+		u, err := oneUpstream(text, len(list) == 1)
+		if err != nil {
+			return nil, err
+		}
+		if err := u.twin(all); err != nil {
+			return nil, err
+		}
+		all = append(all, u)
+	}
+	if !slices.ContainsFunc(all, func(u Upstream) bool { return !u.Fallback }) {
+		return nil, errUse("every upstream is a fallback: leave the option out where requests are to go first")
+	}
+	return all, nil
 }
 
 // oneUpstream reads NAME=URL;OPTION;…; only one upstream needs no name.
@@ -215,7 +212,6 @@ func readModels(u *Upstream, v string) bool {
 		if m.Name == "" || isMapped && m.Mapped == "" || twice || strings.ContainsAny(m.Name+m.Mapped, " \t\"\\>") {
 			return false
 		}
-
 		u.Models = append(u.Models, m)
 	}
 	return true
@@ -223,8 +219,7 @@ func readModels(u *Upstream, v string) bool {
 
 func isSocket(v string) bool {
 	place, ok := strings.CutPrefix(v, "tcp://")
-	var to string
-	return ok && !strings.HasPrefix(place, ":") && address(&to)(place) == nil && !strings.HasSuffix(place, ":0")
+	return ok && !strings.HasPrefix(place, ":") && isAddress(place) && !strings.HasSuffix(place, ":0")
 }
 
 func isPath(v string) bool {
@@ -259,7 +254,7 @@ func (c *Config) readKeys(environ []string) (problems []string) {
 		default:
 			continue
 		}
-		if secret(new(string), 1)(u.Key) != nil {
+		if !isWord(u.Key) {
 			bad("its key has white space or a control character")
 		}
 	}

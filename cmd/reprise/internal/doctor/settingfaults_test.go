@@ -13,6 +13,12 @@ var settingFaults = []fault{
 	{"a value that is not allowed", "error settings.values", "allowed is a duration", func(p *patient) { p.set("TTL", "soon") }},
 	{"a file of settings that is missing", "error settings.values", "no such file", func(p *patient) { p.set("CONFIG", "/none/settings") }},
 	{"a setting that was removed", "error settings.unknown", "is no setting any more", func(p *patient) { p.set("LOOKBACK", "64") }},
+	{"a setting that was removed, in the file", "error settings.unknown", "settings.lookback: it is no setting any more: a dependency", func(p *patient) {
+		p.set("CONFIG", p.write("reprise.yaml", "settings: {lookback: 64}\n"))
+	}},
+	{"a misspelt setting in the file", "error settings.unknown", "did you mean hit_threshold?", func(p *patient) {
+		p.set("CONFIG", p.write("reprise.yaml", "settings: {hit_treshold: 0.9}\n"))
+	}},
 	{"a contradiction", "error settings.contradictions", "is not below", func(p *patient) { p.set("HIT_THRESHOLD", "0.8", "ROUTE_THRESHOLD", "0.8") }},
 	{"a contradiction with the embedder", "error settings.contradictions", "every topic would have one member", func(p *patient) { p.set("ROUTE_THRESHOLD", "0.95") }},
 	{"a setting without effect", "warning settings.idle", "has no effect", func(p *patient) { p.set("API_PATHS", "/v1/files") }},
