@@ -26,13 +26,12 @@ func (o Options) live() *live {
 	for _, f := range families {
 		paths = append(paths, f.Path)
 	}
-	access := o.Access // what the operator names is known
-	access.Headers = slices.Concat(access.Headers, o.IgnoreHeaders)
+	named := slices.Clone(o.IgnoreHeaders)
 	if name, ok := strings.CutPrefix(string(o.TenantFrom), "header:"); ok {
-		access.Headers = append(access.Headers, name)
+		named = append(named, name)
 	}
 	return &live{rules: o.rules(), adminToken: o.AdminToken, maxBody: o.MaxBody, client: o.Limits.Client, gate: gate.New(gate.Options{
-		Access: access, Keyed: o.keyed(),
+		Access: o.Access, Headers: named, Keyed: o.keyed(),
 		Shared: o.TenantFrom != "authorization", Credentials: upstream.KeyHeaders, Families: paths})}
 }
 
@@ -68,7 +67,6 @@ func (s *Server) Reload(o Options) error {
 	}
 	s.upstream.SetKeys(n.UpstreamKey, n.Upstreams)
 	s.upstream.SetConcurrency(n.Concurrency)
-	s.upstream.SetForwarded(n.Access.Headers)
 	s.live.Store(n.live())
 	s.costs.SetTable(n.Prices)
 	s.learner.SetModel(n.JudgeModel, n.JudgeBudget)

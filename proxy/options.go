@@ -252,7 +252,7 @@ func (o Options) Validate() error {
 	if o.JudgeModel != "" && o.UpstreamKey == "" && slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Key == "" }) {
 		bad("judge model %q needs an upstream key: a client's credential is for the client's own requests", o.JudgeModel)
 	}
-	for _, name := range slices.Concat(o.IgnoreHeaders, o.Access.Headers) {
+	for _, name := range o.IgnoreHeaders {
 		if err := CheckHeader(name); err != nil {
 			errs = append(errs, err)
 		}

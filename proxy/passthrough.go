@@ -29,7 +29,7 @@ func (x *work) passThrough(body []byte, reason string) error {
 	}
 	defer s.budget.End()
 	of := s.opts.APIs.Naming(in.URL.Path) // the model decides where the request goes; or the body may have ids of replays
-	if body == nil && (of != nil || s.upstream.ModelMatters()) && isPlainJSON(in, s.live.Load().maxBody) {
+	if body == nil && (of != nil || s.upstream.BodyMatters()) && isPlainJSON(in, s.live.Load().maxBody) {
 		mem, err := s.lease(in, 0)
 		if err != nil {
 			return err
@@ -69,7 +69,7 @@ func (s *Server) passed(r *http.Request, err error) error {
 		return errClientGone
 	case clientio.Broken(r):
 		return errBodyBroken
-	case errors.Is(err, upstream.ErrOverloaded):
+	case errors.Is(err, upstream.ErrOverloaded), errors.As(err, new(*http.MaxBytesError)):
 		return err
 	case errors.Is(err, dialect.ErrEncoding):
 		return apierror.BadRequest("invalid_encoding", "The request body is not in UTF-8.")

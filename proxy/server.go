@@ -91,7 +91,6 @@ func New(o Options) (*Server, error) {
 	if err != nil {
 		return nil, err
 	}
-	up.SetForwarded(o.Access.Headers)
 	s := &Server{opts: o, upstream: up, ids: newIdentifier(&o, o.Store.Secret), readings: newReadings(), hints: newHints(&o), alignment: newAlignment(o.MemoryLimit, o.Now)}
 	s.budget = budget.New(o.MemoryLimit, func() int64 { return o.Store.Bytes() + o.NearBytes })
 	s.metrics = newMetrics(o.APIs)

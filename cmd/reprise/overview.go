@@ -12,7 +12,7 @@ import (
 	"reprise/proxy"
 	"reprise/proxy/admin"
 	"reprise/proxy/cache"
-	condition "reprise/proxy/upstream/health"
+	"reprise/proxy/upstream"
 )
 
 // overview adds what is in force and what is degraded to what GET /admin/overview shows.
@@ -94,9 +94,9 @@ func (s *service) degradedParts(add func(part, words, repair string)) {
 	}
 	for _, u := range s.proxy.Upstreams().Upstreams() {
 		switch h := u.Health; {
-		case h.Condition == condition.Failing:
+		case h.Condition == upstream.Failing:
 			add("upstream "+u.Name, failing(h.Failures, u.Fault), "GET /admin/upstreams has its state, and reprise doctor examines it.")
-		case h.Condition != condition.Up && h.Condition != condition.Starting:
+		case h.Condition != upstream.Up && h.Condition != upstream.Starting:
 			words := "It gets no requests, or fewer: " + string(h.Condition) + "."
 			if !h.Until.IsZero() {
 				words = fmt.Sprintf("It gets no requests, or fewer, until %s: %s.", h.Until.UTC().Format(time.TimeOnly), h.Condition)

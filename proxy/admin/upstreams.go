@@ -10,7 +10,6 @@ import (
 	"reprise/proxy/internal/apierror"
 	"reprise/proxy/upstream"
 	"reprise/proxy/upstream/dialect"
-	"reprise/proxy/upstream/health"
 )
 
 // Upstreams sends requests to the engines behind the proxy; an *upstream.Client is one.
@@ -34,12 +33,12 @@ type upstreamView struct {
 	Fallback bool             `json:"fallback"`
 	Salted   bool             `json:"salted"` // tenants share no KV blocks there
 
-	Health   health.Condition `json:"health"`
-	Until    *time.Time       `json:"until,omitempty"` // of an ejection, or of the time for which it asked to be left alone
-	Share    float64          `json:"share"`           // of the requests, up to 1
-	Failures int              `json:"failures_in_a_row"`
-	Fault    string           `json:"last_failure,omitempty"`
-	Limits   int              `json:"limited_tenants_and_models"` // for which it is set aside
+	Health   upstream.Condition `json:"health"`
+	Until    *time.Time         `json:"until,omitempty"` // of an ejection, or of the time for which it asked to be left alone
+	Share    float64            `json:"share"`           // of the requests, up to 1
+	Failures int                `json:"failures_in_a_row"`
+	Fault    string             `json:"last_failure,omitempty"`
+	Limits   int                `json:"limited_tenants_and_models"` // for which it is set aside
 
 	InFlight int `json:"in_flight"`
 	Pending  int `json:"pending_tokens"` // that it has to prefill

@@ -22,7 +22,6 @@ import (
 	"reprise/policy/classic"
 	"reprise/proxy"
 	"reprise/proxy/upstream"
-	"reprise/proxy/upstream/health"
 	"reprise/store"
 	"reprise/topics"
 )
@@ -86,7 +85,7 @@ func newProxy(t *testing.T, change func(*proxy.Options)) *world {
 }
 
 // condition is the health of an engine, as the proxy has it.
-func (w *world) condition(i int) health.Condition {
+func (w *world) condition(i int) upstream.Condition {
 	return w.Server.Upstreams().Upstreams()[i].Health.Condition
 }
 
@@ -117,9 +116,9 @@ func TestKilledInTheMiddle(t *testing.T) {
 			t.Errorf("a later request: %d, %v, %.200s", status, err, text)
 		}
 	}
-	until(t, "the dead engine is down", func() bool { return w.condition(i) == health.Down })
+	until(t, "the dead engine is down", func() bool { return w.condition(i) == upstream.Down })
 	victim.start()
-	until(t, "the engine is up again", func() bool { return w.condition(i) == health.Up })
+	until(t, "the engine is up again", func() bool { return w.condition(i) == upstream.Up })
 	if got := requests(t, w.file); got["long"] != 1 || len(twice(got)) > 0 || len(got) != 11 {
 		t.Errorf("%d requests, some of them again: %v", len(got), twice(got))
 	}
@@ -147,7 +146,7 @@ func TestFrozen(t *testing.T) {
 		wg.Wait()
 		return n.Load()
 	}
-	if failed := round("first "); failed < 5 || failed == 20 || w.condition(0) != health.Ejected {
+	if failed := round("first "); failed < 5 || failed == 20 || w.condition(0) != upstream.Ejected {
 		t.Errorf("%d of 20 requests failed, and the frozen engine is %s", failed, w.condition(0))
 	}
 	if failed := round("second "); failed > 0 {
@@ -192,7 +191,7 @@ func TestKilledUnderLoad(t *testing.T) {
 		before = answered.Load()
 		until(t, "some answers with one engine", func() bool { return answered.Load() > before+20 })
 		w.a.start()
-		until(t, "the engine is up again", func() bool { return w.condition(0) == health.Up })
+		until(t, "the engine is up again", func() bool { return w.condition(0) == upstream.Up })
 	}
 	close(stop)
 	wg.Wait()
@@ -215,7 +214,7 @@ func TestBothDown(t *testing.T) {
 			t.Fatalf("%d, %v, %s", status, err, text)
 		}
 	}
-	until(t, "both are down", func() bool { return w.condition(0) == health.Down && w.condition(1) == health.Down })
+	until(t, "both are down", func() bool { return w.condition(0) == upstream.Down && w.condition(1) == upstream.Down })
 	w.b.start()
 	if status, text, err := post(t.Context(), w.api, "late", false); status != 200 || err != nil {
 		t.Errorf("%d, %v, %s", status, err, text)

@@ -27,8 +27,6 @@ type Access struct {
 	ClientKeys []string
 	// Paths are forwarded under an upstream key besides the usual ones.
 	Paths []Path
-	// Headers are forwarded under an upstream key beside those that package header has.
-	Headers []string
 	// Trusted are hosts, each HOST or HOST:PORT: a listener on loopback answers to these names too, and their web pages may use the API.
 	Trusted []string
 	// Loopback: only this machine can reach the listener.
@@ -42,6 +40,7 @@ type Options struct {
 	Shared      bool     // answers are shared between clients with different credentials
 	Credentials []string // headers that can hold a client's credential
 	Families    []string // paths of the cached APIs
+	Headers     []string // forwarded under an upstream key beside those that package header has
 }
 
 // Gate checks requests. It is safe for concurrent use.

@@ -282,7 +282,7 @@ func TestStraighten(t *testing.T) {
 	} {
 		r := httptest.NewRequest("GET", "/v1/models", nil)
 		r.Header.Set(tc.header, tc.value)
-		if err := New(Options{Keyed: tc.keyed, Access: Access{Headers: []string{"x-route"}}}).Check(httptest.NewRecorder(), r); err != nil || (r.Header.Get(tc.header) != "") != tc.kept {
+		if err := New(Options{Keyed: tc.keyed, Headers: []string{"x-route"}}).Check(httptest.NewRecorder(), r); err != nil || (r.Header.Get(tc.header) != "") != tc.kept {
 			t.Errorf("%+v: %v, %v", tc, r.Header, err)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 
 	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/prefix"
-	"reprise/proxy/upstream/sticky"
 	"reprise/proxy/upstream/usage"
 )
 
@@ -50,7 +49,7 @@ func (x *call) watch(ctx context.Context, reply *Reply) {
 	if c.table != nil {
 		a.learning = learns(x.r.Original)
 		if x.id != "" {
-			c.table.Add(x.r.Tenant, x.id, reply.Replica.place)
+			c.table.add(x.r.Tenant, x.id, reply.Replica.place)
 		}
 	}
 	if a.learning || a.ticket != nil && x.r.Chain != nil && reply.Header.Get("Content-Encoding") == "" {
@@ -61,11 +60,12 @@ func (x *call) watch(ctx context.Context, reply *Reply) {
 
 // learns reports whether the answer to a request names objects that the replica holds.
 func learns(r *http.Request) bool {
-	if r.Method == http.MethodPost && sticky.Creates(r.URL.Path) {
+	path := r.URL.EscapedPath()
+	if r.Method == http.MethodPost && creates(path) {
 		return true
 	}
-	l, ok := sticky.InPath(r.URL.Path)
-	return ok && l.Path == r.URL.Path && r.Method != http.MethodDelete
+	o, ok := objectInPath(path)
+	return ok && o.path == path && r.Method != http.MethodDelete
 }
 
 // peek returns the beginning of the answer, up to n bytes, which a Read will return again.
@@ -117,7 +117,7 @@ func (a *answer) endedLocked(err error) {
 	c, r := a.trip.c, a.trip.replica
 	switch {
 	case err == io.EOF && a.works:
-		c.board.Succeeded(c.now(), r.place, a.trip.tenant)
+		c.board.succeeded(c.now(), r.place, a.trip.tenant)
 	case err != io.EOF && a.ctx.Err() == nil:
 		c.failed(c.now(), r, a.trip.tenant, err)
 	}
@@ -136,8 +136,8 @@ func (a *answer) passedLocked(p []byte) {
 	}
 	a.meter.Write(p)
 	if a.learning {
-		sticky.InAnswer(a.meter.Head(), func(id string) {
-			a.trip.c.table.Add(a.trip.tenant, id, a.trip.replica.place)
+		idsInAnswer(a.meter.Head(), func(id string) {
+			a.trip.c.table.add(a.trip.tenant, id, a.trip.replica.place)
 			a.learning = false
 		})
 		a.learning = a.learning && len(a.meter.Head()) < cap(a.meter.Head())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"net/http"
 	"syscall"
 	"time"
@@ -11,7 +12,6 @@ import (
 	"reprise/proxy/tracing"
 	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/dialect"
-	"reprise/proxy/upstream/health"
 	"reprise/proxy/upstream/prefix"
 )
 
@@ -70,6 +70,7 @@ type call struct {
 	c       *Client
 	r       Request
 	through http.ResponseWriter // of a request that passes through as it is, for its early answers; nil: the dialect edits the request
+	body    io.Reader           // of such a request, if it is sent while it is read
 
 	// Which replicas may get it.
 	bound   bool   // only the replica called member holds what the request names
@@ -199,25 +200,25 @@ func (x *call) observe(ctx context.Context, reply *Reply, err error) (refused bo
 			if r.key() != "" { // which all tenants share
 				limit.Tenant = ""
 			}
-			c.board.Limited(now, r.place, limit, wait)
+			c.board.limit(now, r.place, limit, wait)
 		}
 		return true
 	case http.StatusServiceUnavailable, statusOverloaded:
 		c.failed(now, r, x.r.Tenant, fmt.Errorf("status %d", reply.StatusCode))
 		if wait := retryAfter(reply.Header, now); wait > 0 && !c.alone {
-			c.board.Aside(now, r.place, wait)
+			c.board.setAside(now, r.place, wait)
 		}
 		return true
 	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
 		c.failed(now, r, x.r.Tenant, fmt.Errorf("status %d", reply.StatusCode))
 		return false
 	}
-	c.board.Begun(now, r.place)
+	c.board.begun(now, r.place)
 	return false
 }
 
 // limit is what a 429 for the request is about.
-func (x *call) limit() health.Limit { return health.Limit{Tenant: x.r.Tenant, Model: x.r.Model} }
+func (x *call) limit() limited { return limited{Tenant: x.r.Tenant, Model: x.r.Model} }
 
 // refusesField reports whether an error answer names a field that the proxy has added, so that the request is to be sent without it. Only if
 // that is not refused, the field is quarantined: clients can have an upstream name any field.

@@ -65,7 +65,7 @@ func (s *checks) round(ctx context.Context, since time.Time) {
 	var wg sync.WaitGroup
 	c := s.c
 	for i, r := range c.replicas {
-		if r.target.Fallback && r.target.Health == "" || c.board.Alive(i, since) {
+		if r.target.Fallback && r.target.Health == "" || c.board.isAlive(i, since) {
 			continue
 		}
 		wg.Go(func() {
@@ -76,7 +76,7 @@ func (s *checks) round(ctx context.Context, since time.Time) {
 			if gone {
 				c.gone(r)
 			}
-			switch changed := c.board.Checked(c.now(), i, fault == nil); {
+			switch changed := c.board.checked(c.now(), i, fault == nil); {
 			case changed && fault != nil:
 				c.log.Warn("an upstream is down, and gets no requests until it passes a health check", "upstream", r.Name(), "error", fault)
 			case changed:

@@ -9,8 +9,6 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
-
-	"reprise/proxy/upstream/health"
 )
 
 // until waits for a condition.
@@ -30,7 +28,7 @@ func TestChecks(t *testing.T) {
 	var lines strings.Builder
 	c := newClient(t, Options{Replicas: []Target{at(t, a.URL+"/base/v1", named("a"), keyed("k")), at(t, b.URL, named("b"), checked("/health")), at(t, f.URL, named("f"), fallback, keyed("k"))},
 		Chooser: firstOf{}, SlowStart: -1, HealthInterval: time.Millisecond, Logger: slog.New(slog.NewTextHandler(&lines, nil))})
-	is := func(i int, want health.Condition) func() bool {
+	is := func(i int, want Condition) func() bool {
 		return func() bool { return c.Upstreams()[i].Health.Condition == want }
 	}
 	checks := func() string { return strings.Join(append(a.calls(), b.calls()...), ",") }
@@ -39,14 +37,14 @@ func TestChecks(t *testing.T) {
 		return strings.Contains(s, "GET /base/v1/models") && strings.Contains(s, "GET /health")
 	})
 	a.does(fails(503, ""))
-	until(t, "a is down", is(0, health.Down))
+	until(t, "a is down", is(0, Down))
 	if _, text, _ := callOn(t, c, request("m", "{}")); text != "b" {
 		t.Errorf("the answer is %s", text)
 	}
 	a.does(fails(404, ""))
-	until(t, "a is up", is(0, health.Up))
+	until(t, "a is up", is(0, Up))
 	b.does(fails(401, ""))
-	until(t, "b is down", is(1, health.Down))
+	until(t, "b is down", is(1, Down))
 	if got := f.calls(); len(got) > 0 {
 		t.Errorf("a fallback was checked: %v", got)
 	}
@@ -84,7 +82,7 @@ func TestAllDown(t *testing.T) {
 	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a")), at(t, b.URL, named("b"))}, HealthInterval: time.Millisecond})
 	until(t, "both are down", func() bool {
 		s := c.Upstreams()
-		return s[0].Health.Condition == health.Down && s[1].Health.Condition == health.Down
+		return s[0].Health.Condition == Down && s[1].Health.Condition == Down
 	})
 	if status, text, _ := callOn(t, c, request("m", "{}")); status != 200 || text != "it works" {
 		t.Errorf("%d %s", status, text)
@@ -106,7 +104,7 @@ func TestHungCheck(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2*checkWait + time.Second)
-		if s := c.Upstreams(); s[0].Health.Condition != health.Down || s[1].Health.Condition != health.Up {
+		if s := c.Upstreams(); s[0].Health.Condition != Down || s[1].Health.Condition != Up {
 			t.Errorf("%+v", s)
 		}
 		began := time.Now()

@@ -24,8 +24,6 @@ import (
 
 	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/dialect"
-	"reprise/proxy/upstream/health"
-	"reprise/proxy/upstream/sticky"
 )
 
 // Options configures a Client.
@@ -84,12 +82,13 @@ type Client struct {
 	breakpoints, retention bool // as in Options
 
 	modelMatters bool // for the choice, or for what is sent
+	strips       bool // a replica must not get all members that a client may have set
 
 	fleet      *choose.Fleet
 	leaderWait time.Duration
 	alone      bool // there is one replica: it gets every request, and its health is only shown
-	board      *health.Board
-	table      *sticky.Table // nil: there is one replica
+	board      *board
+	table      *idTable // nil: there is one replica
 	checks     checks
 
 	learning learning
@@ -111,6 +110,7 @@ func New(o Options) (*Client, error) {
 		r.place, r.own = i, t.Key != "" || t.Fallback && !sharesHost(&t, o.Replicas)
 		c.replicas = append(c.replicas, r)
 		c.modelMatters = c.modelMatters || i > 0 || len(t.Models) > 0
+		c.strips = c.strips || r.strips()
 		members[i] = choose.Member{Name: t.name(), Capacity: t.Capacity}
 	}
 	c.SetKeys(o.Key, o.Replicas)
@@ -122,7 +122,7 @@ func New(o Options) (*Client, error) {
 		c.log = slog.New(slog.DiscardHandler)
 	}
 	if c.alone = len(c.replicas) == 1; c.alone {
-		c.board = health.New(1, 0)
+		c.board = newBoard(1, 0)
 	} else {
 		c.share(o)
 	}
@@ -135,10 +135,10 @@ func New(o Options) (*Client, error) {
 
 // share prepares the choice among several replicas.
 func (c *Client) share(o Options) {
-	c.board, c.table = health.New(len(c.replicas), cmp.Or(o.SlowStart, 30*time.Second)), sticky.NewTable()
+	c.board, c.table = newBoard(len(c.replicas), cmp.Or(o.SlowStart, 30*time.Second)), newIDTable()
 	for i := range o.Replicas {
 		if o.Replicas[i].Drain {
-			c.board.Drain(c.now(), i, true)
+			c.board.drain(c.now(), i, true)
 		}
 	}
 	if interval := cmp.Or(o.HealthInterval, 5*time.Second); interval > 0 {
@@ -152,8 +152,8 @@ func (c *Client) Close() {
 	c.learning.close()
 }
 
-// ModelMatters reports whether the model of a request decides which replica it is sent to, or what is sent.
-func (c *Client) ModelMatters() bool { return c.modelMatters }
+// BodyMatters reports whether the body of a request decides which replica it is sent to, or what is sent of it.
+func (c *Client) BodyMatters() bool { return c.modelMatters || c.strips }
 
 // SetKeys replaces Options.Key, and the keys of targets that have one of their own, for requests sent from now on. targets are those of
 // Options with other keys.
@@ -164,18 +164,6 @@ func (c *Client) SetKeys(key string, targets []Target) {
 		} else {
 			r.secret.Store(&key)
 		}
-	}
-}
-
-// SetForwarded names the headers that every client may set although they steer the parts of a serving system, such as the rank that
-// computes a request. Of the others a client's value is not sent, except to a target with Trust.
-func (c *Client) SetForwarded(names []string) {
-	forwarded := map[string]bool{}
-	for _, name := range names {
-		forwarded[http.CanonicalHeaderKey(name)] = true
-	}
-	for _, r := range c.replicas {
-		r.forwarded.Store(&forwarded)
 	}
 }
 

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"reprise/proxy/upstream/choose"
-	"reprise/proxy/upstream/health"
 	"reprise/proxy/upstream/prefix"
 )
 
@@ -237,7 +236,7 @@ func TestOneReplica(t *testing.T) {
 	if got := a.calls(); len(got) != 40 || s.Load.InFlight != 0 || c.Drain("a", true) {
 		t.Errorf("%d calls, %+v", len(got), s)
 	}
-	if want := (health.State{Condition: health.Failing, Share: 1, Failures: 40}); s.Health != want || s.Fault != "status 503" {
+	if want := (Health{Condition: Failing, Share: 1, Failures: 40}); s.Health != want || s.Fault != "status 503" {
 		t.Errorf("%+v, %q", s.Health, s.Fault)
 	}
 }

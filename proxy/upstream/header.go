@@ -40,7 +40,7 @@ func (r *Replica) setPassed(method string, h http.Header) {
 func (r *Replica) setHeaders(h http.Header) {
 	header.RemoveOwn(h)
 	if !r.target.Trust {
-		header.RemoveSteering(h, *r.forwarded.Load())
+		header.RemoveSteering(h)
 	}
 	if key := r.key(); key != "" {
 		header.RemoveCredentials(h)

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	"reprise/proxy/upstream/choose"
-	"reprise/proxy/upstream/health"
 	"reprise/proxy/upstream/kvevents"
 	"reprise/proxy/upstream/prefix"
 )
@@ -15,7 +14,7 @@ import (
 func (c *Client) failed(now time.Time, r *Replica, tenant string, why error) {
 	fault := why.Error()
 	r.fault.Store(&fault)
-	if ejected := c.board.Failed(now, r.place, tenant); ejected > 0 {
+	if ejected := c.board.failed(now, r.place, tenant); ejected > 0 {
 		r.counts.ejections.Add(1)
 		c.log.Warn("an upstream fails again and again, and gets no requests for a while", "upstream", r.Name(), "for", ejected, "last_error", why)
 	}
@@ -23,7 +22,7 @@ func (c *Client) failed(now time.Time, r *Replica, tenant string, why error) {
 
 // gone notes that no process listens at a replica: what its KV cache held is lost.
 func (c *Client) gone(r *Replica) {
-	if c.board.Gone(r.place) {
+	if c.board.nowGone(r.place) {
 		c.fleet.Cleared(r.place)
 		c.checks.soon()
 	}
@@ -51,7 +50,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 type Status struct {
 	Name   string
 	Target Target
-	Health health.State
+	Health Health
 	Fault  string // why the last of Health.Failures failed; "" where that is 0
 	Load   choose.Load
 	Events kvevents.Stats // zero where it publishes none
@@ -66,7 +65,7 @@ func (c *Client) Upstreams() []Status {
 	loads, now := c.fleet.Loads(), c.now()
 	all := make([]Status, len(c.replicas))
 	for i, r := range c.replicas {
-		all[i] = Status{Name: r.Name(), Target: r.target, Health: c.board.State(now, i), Load: loads[i], Counts: r.counts.now()}
+		all[i] = Status{Name: r.Name(), Target: r.target, Health: c.board.health(now, i), Load: loads[i], Counts: r.counts.now()}
 		all[i].Target.Key = ""
 		if r.events != nil {
 			all[i].Events = r.events.Stats()
@@ -83,7 +82,7 @@ func (c *Client) Upstreams() []Status {
 func (c *Client) Drain(name string, drained bool) (ok bool) {
 	for i, r := range c.replicas {
 		if r.Name() == name && !c.alone {
-			c.board.Drain(c.now(), i, drained)
+			c.board.drain(c.now(), i, drained)
 			c.log.Info("an operator has set whether an upstream is drained", "upstream", name, "drained", drained)
 			return true
 		}

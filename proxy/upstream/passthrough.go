@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"bufio"
 	"bytes"
 	"io"
 	"log/slog"
@@ -16,6 +17,7 @@ import (
 
 	"reprise/proxy/internal/header"
 	"reprise/proxy/tracing"
+	"reprise/proxy/upstream/dialect"
 )
 
 // Beginning is called when an answer begins that passes through, before its header is written to the client. It must leave the body of the
@@ -32,16 +34,22 @@ type Beginning interface{ Begins(*Reply) }
 func (c *Client) PassThrough(w http.ResponseWriter, r Request, begin Beginning) error {
 	in := r.Original
 	upgraded := upgrades(in.Header)
-	if r.Body == nil && isShort(in) && !upgraded {
-		var err error
-		if r.Body, err = readShort(in); err != nil {
-			return err
-		}
+	rest := io.Reader(in.Body)
+	var err error
+	switch {
+	case r.Body != nil || upgraded:
+	case isShort(in):
+		r.Body, err = readShort(in)
+	case c.strips && in.ContentLength != 0:
+		r.Body, rest, err = readObject(in.Body)
+	}
+	if err != nil {
+		return err
 	}
 	if r.Model == "" && c.modelMatters {
 		r.Model = modelIn(r.Body)
 	}
-	x := call{c: c, r: r, through: w}
+	x := call{c: c, r: r, through: w, body: rest}
 	if upgraded {
 		return x.upgrade()
 	}
@@ -110,6 +118,26 @@ func readShort(r *http.Request) ([]byte, error) {
 			return nil, err
 		}
 	}
+}
+
+// mostHeld is how long a JSON object may be that is read before it is sent because an engine must not get all of its members. The caller
+// reads most of them itself, and charges their memory to somebody.
+const mostHeld = 1 << 20
+
+// readObject reads a body that may be a JSON object. Any other one is returned as the reader of all of it.
+func readObject(in io.Reader) (body []byte, rest io.Reader, err error) {
+	r := bufio.NewReader(in)
+	head, _ := r.Peek(4)
+	for n := len(head) + 1; err == nil && len(bytes.TrimLeft(head, " \t\r\n")) == 0; n++ {
+		head, err = r.Peek(n)
+	}
+	if !dialect.MayBeObject(head) {
+		return nil, r, nil
+	}
+	if body, err = io.ReadAll(io.LimitReader(r, mostHeld+1)); len(body) > mostHeld {
+		err = &http.MaxBytesError{Limit: mostHeld}
+	}
+	return body, nil, err
 }
 
 // whileAnswered keeps the body of a request open until the result is called. Otherwise net/http closes it when the answer begins; a

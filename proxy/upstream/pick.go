@@ -8,9 +8,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-
-	"reprise/proxy/upstream/health"
-	"reprise/proxy/upstream/sticky"
 )
 
 // A pass is one way to look for a replica; the first one that finds any counts.
@@ -34,7 +31,7 @@ func (x *call) choose(desperate bool) bool {
 	for way := idle; way <= last; way++ {
 		switch {
 		case way == idle || way == draining:
-			c.board.Shares(c.now(), x.limit(), way == draining, shares)
+			c.board.shares(c.now(), x.limit(), way == draining, shares)
 		case way == broken && !desperate && !x.probing:
 			return false
 		}
@@ -90,15 +87,15 @@ func (x *call) allows(way pass, r *Replica) bool {
 
 // bind looks for the replica that holds what the request names by an id.
 func (x *call) bind(ctx context.Context) {
-	method, path := x.r.Original.Method, x.r.Original.URL.Path
+	method, path := x.r.Original.Method, x.r.Original.URL.EscapedPath()
 	reads := method == http.MethodGet || method == http.MethodHead
-	if l, ok := sticky.InPath(path); ok {
+	if o, ok := objectInPath(path); ok {
 		switch {
-		case x.bindTo(l.ID):
+		case x.bindTo(o.id):
 		case reads:
-			x.probing, x.id = true, l.ID
+			x.probing, x.id = true, o.id
 		default:
-			x.locate(ctx, l)
+			x.locate(ctx, o)
 		}
 		return
 	}
@@ -106,21 +103,21 @@ func (x *call) bind(ctx context.Context) {
 		x.probing = true
 		return
 	}
-	var unknown sticky.Lookup
-	sticky.InBody(x.r.Body, func(l sticky.Lookup) (more bool) {
-		if unknown.ID == "" {
-			unknown = l
+	var unknown object
+	objectsInBody(x.r.Body, func(o object) (more bool) {
+		if unknown.id == "" {
+			unknown = o
 		}
-		return !x.bindTo(l.ID)
+		return !x.bindTo(o.id)
 	})
-	if !x.bound && unknown.ID != "" {
+	if !x.bound && unknown.id != "" {
 		x.locate(ctx, unknown)
 	}
 }
 
 // bindTo binds the request to the replica that holds an id, if that is known and may get the request.
 func (x *call) bindTo(id string) bool {
-	x.member, x.bound = x.c.table.Find(x.r.Tenant, id)
+	x.member, x.bound = x.c.table.find(x.r.Tenant, id)
 	x.bound = x.bound && x.suits(x.c.replicas[x.member])
 	return x.bound
 }
@@ -130,19 +127,19 @@ const locateWait = 5 * time.Second
 
 // locate asks the replicas that are no fallbacks for an id, at once, and binds the request to one that has it. A fallback has its own
 // credential: with that, a client could read objects of others.
-func (x *call) locate(ctx context.Context, l sticky.Lookup) {
+func (x *call) locate(ctx context.Context, o object) {
 	ctx, cancel := context.WithTimeout(ctx, locateWait)
 	defer cancel()
 	c, tenant := x.c, x.r.Tenant // x itself would be on the heap, for every request
 	found, asked := make(chan *Replica, len(c.replicas)), 0
 	for i, r := range c.replicas {
-		if r.target.Fallback || !x.suits(r) || c.board.State(c.now(), i).Condition == health.Down {
+		if r.target.Fallback || !x.suits(r) || c.board.health(c.now(), i).Condition == Down {
 			continue
 		}
 		asked++
 		h := r.requestHeader(x.r.Original.Header)
 		go func() {
-			if c.has(ctx, r, tenant, l, h) {
+			if c.has(ctx, r, tenant, o, h) {
 				found <- r
 			} else {
 				found <- nil
@@ -151,7 +148,7 @@ func (x *call) locate(ctx context.Context, l sticky.Lookup) {
 	}
 	for ; asked > 0; asked-- {
 		if r := <-found; r != nil {
-			c.table.Add(tenant, l.ID, r.place)
+			c.table.add(tenant, o.id, r.place)
 			x.member, x.bound = r.place, true
 			return
 		}
@@ -159,7 +156,7 @@ func (x *call) locate(ctx context.Context, l sticky.Lookup) {
 }
 
 // has reports whether a replica has an object. It may go on when the request has ended.
-func (c *Client) has(ctx context.Context, r *Replica, tenant string, l sticky.Lookup, h http.Header) bool {
+func (c *Client) has(ctx context.Context, r *Replica, tenant string, o object, h http.Header) bool {
 	if r.calls.acquire(ctx, tenant) != nil {
 		return false
 	}
@@ -169,7 +166,8 @@ func (c *Client) has(ctx context.Context, r *Replica, tenant string, l sticky.Lo
 			delete(h, name)
 		}
 	}
-	resp, err := c.get(ctx, r.url(&url.URL{Path: l.Path}), h)
+	path, _ := url.PathUnescape(o.path) // of an id that was unescaped before: no error
+	resp, err := c.get(ctx, r.url(&url.URL{Path: path, RawPath: o.path}), h)
 	if err != nil {
 		return false
 	}

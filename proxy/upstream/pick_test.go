@@ -12,8 +12,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"reprise/proxy/upstream/health"
 )
 
 // TestAnotherReplica: a request is sent to another replica if the first one has refused it, and only then.
@@ -141,7 +139,7 @@ func TestAsideForItsTime(t *testing.T) {
 		t.Errorf("where all are set aside: %d %s", status, text)
 	}
 	now.pass(time.Minute)
-	c.board.Aside(now.Now(), 1, time.Minute)
+	c.board.setAside(now.Now(), 1, time.Minute)
 	b.calls()
 	a.does(fails(503, ""))
 	if status, _, _ := callOn(t, c, request("m", "{}")); status != 503 || len(b.calls()) != 0 {
@@ -188,7 +186,7 @@ func TestEjection(t *testing.T) {
 			t.Fatalf("%d %s", status, text)
 		}
 	}
-	if _, text, _ := callOn(t, c, request("m", "{}")); text != "b" || c.Upstreams()[0].Health.Condition != health.Ejected {
+	if _, text, _ := callOn(t, c, request("m", "{}")); text != "b" || c.Upstreams()[0].Health.Condition != Ejected {
 		t.Errorf("after five failures: %s, %+v", text, c.Upstreams()[0].Health)
 	}
 	if n := strings.Count(lines.String(), "upstream=a for=10s last_error="); n != 1 {
@@ -198,7 +196,7 @@ func TestEjection(t *testing.T) {
 	for range 10 {
 		callOn(t, c, request("m", "{}"))
 	}
-	if s := c.Upstreams()[1]; s.Health.Condition != health.Failing || s.Health.Share != 1 || s.Fault != "status 500" {
+	if s := c.Upstreams()[1]; s.Health.Condition != Failing || s.Health.Share != 1 || s.Fault != "status 500" {
 		t.Errorf("the last replica: %+v, %q", s.Health, s.Fault)
 	}
 	now.pass(10 * time.Second)

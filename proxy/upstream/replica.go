@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"encoding/json"
-	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -31,8 +30,6 @@ type Replica struct {
 	refused quarantine
 	events  *kvevents.Follower // nil: it publishes none
 	counts  counts
-
-	forwarded atomic.Pointer[map[string]bool] // headers that steer an engine, and that its clients may set
 }
 
 // newReplica returns the replica at t, which has been validated.
@@ -40,7 +37,6 @@ func newReplica(t Target, bounds Concurrency) *Replica {
 	d, _ := dialect.New(t.Dialect)
 	r := &Replica{target: t, base: t.Base, dialect: d, calls: newLimiter(bounds), sockets: newLimiter(bounds)}
 	r.secret.Store(&t.Key)
-	r.forwarded.Store(new(map[string]bool))
 	return r
 }
 
@@ -92,19 +88,14 @@ func (r *Replica) edit(sent Request, asked string, now time.Time) dialect.Edits 
 
 // stripped is a body that is forwarded as it is, without what a client must not set.
 func (r *Replica) stripped(path string, body []byte) ([]byte, error) {
-	if !r.target.Trust && dialect.Unreadable(r.dialect, body) {
+	if r.strips() && dialect.NotUTF8(body) {
 		return nil, dialect.ErrEncoding
 	}
 	return r.dialect.Edit(dialect.Request{Path: path, Body: body, Trust: r.target.Trust}, dialect.Intent{}, nil).Body, nil
 }
 
-// strippedReader is stripped for a body that is not in memory.
-func (r *Replica) strippedReader(body io.Reader) io.Reader {
-	if r.target.Trust {
-		return body
-	}
-	return dialect.StripReader(r.dialect, body)
-}
+// strips reports whether the replica's engine has members that its clients must not set.
+func (r *Replica) strips() bool { return !r.target.Trust && dialect.Strips(r.dialect) }
 
 // url is the address of a request for in. Paths under /v1 are joined to the base URL; all others keep their path on the
 // replica's host.

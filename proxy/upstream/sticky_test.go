@@ -113,6 +113,24 @@ func TestUnknownID(t *testing.T) {
 	}
 }
 
+// TestEscapedID: an escaped slash is a part of an id, in the question to each replica too.
+func TestEscapedID(t *testing.T) {
+	asked := make(chan string, 2)
+	c, _ := fleetOf(t, at(t, newStub(t, func(w http.ResponseWriter, r *http.Request) { asked <- r.Method + " " + r.RequestURI }).URL, named("a")),
+		at(t, newStub(t, answers("b")).URL, named("b")))
+	c.Drain("b", true)
+	c.table.add("", "a", place(c, "b")) // what must not be taken for it
+	if got := sends(t, c, "DELETE", "/v1/files/a%2Fb", ""); !strings.HasPrefix(got, "200 ") {
+		t.Error(got)
+	}
+	if m, ok := c.table.find("", "a/b"); !ok {
+		t.Errorf("the id is not known: %d", m)
+	}
+	if got := <-asked; got != "GET /files/a%2Fb" {
+		t.Errorf("the question was %s", got)
+	}
+}
+
 // TestBoundAndDown: a request that needs what one replica holds is not sent to another one.
 func TestBoundAndDown(t *testing.T) {
 	a, b, c, _ := twoHolders(t)
@@ -137,10 +155,10 @@ func TestIDsOfClients(t *testing.T) {
 	sends(t, c, "POST", "/v1/files", "{}") // with x_other in its metadata
 	c.Drain("b", false)
 	a.calls()
-	if _, ok := c.table.Find("", "x_other"); ok {
+	if _, ok := c.table.find("", "x_other"); ok {
 		t.Error("an id of a client is bound")
 	}
-	if m, ok := c.table.Find("", "f_a"); !ok || m != place(c, "a") {
+	if m, ok := c.table.find("", "f_a"); !ok || m != place(c, "a") {
 		t.Errorf("the id of the file: %d, %v", m, ok)
 	}
 }

@@ -12,27 +12,24 @@ import (
 )
 
 // TestDangerousFields: on both ways, an engine gets none of the headers and members by which a client could choose the rank, the host or
-// the order in which it is computed; unless the target trusts its clients, or the operator forwards the header to it.
+// the order in which it is computed; unless the target trusts its clients.
 func TestDangerousFields(t *testing.T) {
 	const dirty = `{"model":"m","priority":1,"messages":[],"kv_transfer_params":{"remote_host":"h"}}`
 	steering := http.Header{"X-Data-Parallel-Rank": {"1"}, "X_smg_target_worker": {"1"}, "X-Prefiller-Host-Port": {"h:1"},
 		"X-Gateway-Destination-Endpoint-Subset": {"h"}, "X-Session-Id": {"s"}}
 	for _, tc := range []struct {
-		name      string
-		change    func(*Target)
-		forwarded []string
-		want      string
+		name   string
+		change func(*Target)
+		want   string
 	}{
-		{"by default", func(*Target) {}, nil, `{"model":"m","messages":[]} X-Session-Id`},
-		{"forwarded", func(*Target) {}, []string{"x-data-parallel-rank"}, `{"model":"m","messages":[]} X-Data-Parallel-Rank X-Session-Id`},
-		{"trusted", func(t *Target) { t.Trust = true }, nil, dirty + " X-Data-Parallel-Rank X-Gateway-Destination-Endpoint-Subset X-Prefiller-Host-Port X-Session-Id X_smg_target_worker"},
-		{"of another dialect", func(t *Target) { t.Dialect = "" }, nil, dirty + " X-Session-Id"},
+		{"by default", func(*Target) {}, `{"model":"m","messages":[]} X-Session-Id`},
+		{"trusted", func(t *Target) { t.Trust = true }, dirty + " X-Data-Parallel-Rank X-Gateway-Destination-Endpoint-Subset X-Prefiller-Host-Port X-Session-Id X_smg_target_worker"},
+		{"of another dialect", func(t *Target) { t.Dialect = "" }, dirty + " X-Session-Id"},
 	} {
 		e := newEngine(t, false)
 		target := e.target(t, "", "vllm")
 		tc.change(&target)
 		c := newClient(t, Options{Replicas: []Target{target}})
-		c.SetForwarded(tc.forwarded)
 		in := func() *http.Request {
 			r := httptest.NewRequest("POST", "/v1/chat/completions", strings.NewReader(dirty))
 			r.Header = steering.Clone()
@@ -87,26 +84,43 @@ func TestTargetsOfDialects(t *testing.T) {
 	}
 }
 
-// TestDangerousFieldsOfLongBodies: a body that is forwarded while it is read loses no byte, and a name of a dangerous member becomes
-// another. One in which no member can be found is refused, and is no fault of the replica.
+// TestDangerousFieldsOfLongBodies: an object that is not in memory is read before it is sent, whatever its length and type say, and any other
+// body is sent while it is read. One in which no member can be found is refused, and is no fault of the replica; so is an object that is too
+// long to be held.
 func TestDangerousFieldsOfLongBodies(t *testing.T) {
 	e := newEngine(t, false)
 	c := newClient(t, Options{Replicas: []Target{e.target(t, "", "vllm")}})
+	send := func(body string, length int64) error {
+		in := httptest.NewRequest("POST", "/v1/score", strings.NewReader(body))
+		in.ContentLength = length
+		return c.PassThrough(httptest.NewRecorder(), Request{Original: in}, nil)
+	}
 	long := strings.Repeat("x", 2*firstBytes)
-	for _, chunked := range []bool{false, true} {
-		in := httptest.NewRequest("POST", "/v1/score", strings.NewReader(`{"a":"`+long+`","priority":7}`))
-		if chunked {
-			in.ContentLength = -1
-		}
-		passTo(t, c).ServeHTTP(httptest.NewRecorder(), in)
-		if got, want := e.bodies[len(e.bodies)-1], `{"a":"`+long+`","--------":7}`; got != want {
-			t.Errorf("the engine got %d bytes, the last of them %.40q", len(got), got[max(0, len(got)-40):])
+	for sent, want := range map[string]string{
+		`{"a":"` + long + `","priority":7}`:                                  `{"a":"` + long + `"}`,
+		"\xef\xbb\xbf" + `{"a":"` + long + `","priority":7}`:                 "\xef\xbb\xbf" + `{"a":"` + long + `"}`,
+		strings.Repeat(" ", 3000) + `{"a":"` + long + `","pr\u0069ority":7}`: strings.Repeat(" ", 3000) + `{"a":"` + long + `"}`,
+		`--boundary {"priority":7}` + long:                                   `--boundary {"priority":7}` + long,
+		`[{"priority":7}]` + strings.Repeat(" ", mostHeld):                   `[{"priority":7}]` + strings.Repeat(" ", mostHeld),
+		"": "",
+	} {
+		for _, length := range []int64{int64(len(sent)), -1} {
+			if err := send(sent, length); err != nil {
+				t.Fatalf("%.40q: %v", sent, err)
+			}
+			if got := e.bodies[len(e.bodies)-1]; got != want {
+				t.Errorf("%.40q: the engine got %d bytes, the last of them %.40q", sent, len(got), got[max(0, len(got)-40):])
+			}
 		}
 	}
 	for _, size := range []int{10, 2 * firstBytes} {
-		in := httptest.NewRequest("POST", "/v1/score", strings.NewReader("{\x00"+strings.Repeat(" \x00", size)+"}\x00"))
-		if err := c.PassThrough(httptest.NewRecorder(), Request{Original: in}, nil); !errors.Is(err, dialect.ErrEncoding) || !errors.Is(err, errOfBody) {
+		body := "{\x00" + strings.Repeat(" \x00", size) + "}\x00"
+		if err := send(body, int64(len(body))); !errors.Is(err, dialect.ErrEncoding) || !errors.Is(err, errOfBody) {
 			t.Errorf("%d bytes: %v", 2*size, err)
 		}
+	}
+	var tooLarge *http.MaxBytesError
+	if err := send(`{"a":"`+strings.Repeat("x", mostHeld)+`"}`, -1); !errors.As(err, &tooLarge) {
+		t.Errorf("a long object: %v", err)
 	}
 }

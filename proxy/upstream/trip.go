@@ -118,7 +118,7 @@ func (x *call) depart(ctx context.Context) error {
 	hideIdempotency(t.out.Header)
 	if x.lent = nil; x.through != nil && sent == nil && in.ContentLength != 0 {
 		t.out.ContentLength, t.out.TransferEncoding = in.ContentLength, in.TransferEncoding
-		t.body = &sentBody{trip: t, in: replica.strippedReader(in.Body)}
+		t.body = &sentBody{trip: t, in: x.body}
 		t.out.Body, x.lent = t.body, t.body
 	} else if len(edits.Body) > 0 {
 		t.holds(edits.Body)

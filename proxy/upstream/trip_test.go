@@ -65,7 +65,7 @@ func (sink) Write(p []byte) (int, error) { return len(p), nil }
 // answers.
 func sendOver(t *testing.T, over http.RoundTripper, patience time.Duration, r *http.Request, w http.ResponseWriter) (*http.Response, error) {
 	base := &url.URL{Scheme: r.URL.Scheme, Host: r.URL.Host}
-	x := call{c: newClient(t, Options{Replicas: []Target{{Base: base}}, Transport: over, Limits: Limits{FirstByte: patience}}), r: Request{Original: r}, through: w}
+	x := call{c: newClient(t, Options{Replicas: []Target{{Base: base}}, Transport: over, Limits: Limits{FirstByte: patience}}), r: Request{Original: r}, through: w, body: r.Body}
 	switch {
 	case r.GetBody != nil:
 		body, _ := r.GetBody()

@@ -21,10 +21,10 @@ func steers(name string) bool {
 		strings.HasPrefix(name, "X-Gateway-Destination-Endpoint")
 }
 
-// RemoveSteering removes from h the fields that steer the parts of a serving system, except those that are allowed.
-func RemoveSteering(h http.Header, allowed map[string]bool) {
+// RemoveSteering removes from h the fields that steer the parts of a serving system.
+func RemoveSteering(h http.Header) {
 	for name := range h {
-		if steers(name) && !allowed[name] {
+		if steers(name) {
 			delete(h, name)
 		}
 	}

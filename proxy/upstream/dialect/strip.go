@@ -1,5 +1,10 @@
 package dialect
 
+import (
+	"bytes"
+	"errors"
+)
+
 // names are members of an object that a client must not set: those with nil are removed, of the others the members inside.
 type names map[string]names
 
@@ -7,6 +12,27 @@ type names map[string]names
 // which host it reads KV blocks, and before whom it is computed.
 var engineInternals = names{"kv_transfer_params": nil, "routed_dp_rank": nil, "data_parallel_rank": nil, "bootstrap_host": nil,
 	"bootstrap_port": nil, "bootstrap_room": nil, "priority": nil, "vllm_xargs": {"kv_transfer_params": nil}}
+
+// ErrEncoding refuses a body in UTF-16 or UTF-32, in which no member can be found. JSON is UTF-8 (RFC 8259 §8.1), but Python's reader takes
+// these too.
+var ErrEncoding = errors.New("the body is not in UTF-8")
+
+// Strips reports whether d removes members that a client must not set, so that a body of which it may need to must be in memory.
+func Strips(d Dialect) bool {
+	t, ok := d.(*table)
+	return ok && t.strip != nil
+}
+
+// MayBeObject reports whether a body that begins with head may be an object, or is in an encoding in which that cannot be seen.
+func MayBeObject(head []byte) bool {
+	text := bytes.TrimLeft(bytes.TrimPrefix(head, byteOrderMark), " \t\r\n")
+	return len(text) == 0 || text[0] == '{' || NotUTF8(head)
+}
+
+// NotUTF8 reports whether a body begins as JSON does in UTF-16 or UTF-32.
+func NotUTF8(body []byte) bool {
+	return bytes.IndexByte(body[:min(len(body), 4)], 0) >= 0 || bytes.HasPrefix(body, []byte{0xff, 0xfe}) || bytes.HasPrefix(body, []byte{0xfe, 0xff})
+}
 
 // cutter removes members of an object, each with one of the commas beside it.
 type cutter struct {

@@ -1,4 +1,4 @@
-package sticky
+package upstream
 
 import (
 	"fmt"
@@ -7,54 +7,55 @@ import (
 	"testing"
 )
 
-func TestTable(t *testing.T) {
-	table := NewTable()
-	if _, ok := table.Find("", "a"); ok {
+func TestIDTable(t *testing.T) {
+	table := newIDTable()
+	if _, ok := table.find("", "a"); ok {
 		t.Error("an empty table has an id")
 	}
-	table.Add("", "a", 3)
-	table.Add("", "b", 1)
-	table.Add("", "b", 2)
+	table.add("", "a", 3)
+	table.add("", "b", 1)
+	table.add("", "b", 2)
 	for id, want := range map[string]int{"a": 3, "b": 2} {
-		if m, ok := table.Find("", id); !ok || m != want {
+		if m, ok := table.find("", id); !ok || m != want {
 			t.Errorf("%s: %d, %v", id, m, ok)
 		}
-		if _, ok := table.Find("other", id); ok {
+		if _, ok := table.find("other", id); ok {
 			t.Errorf("%s is an id of another tenant too", id)
 		}
 	}
 }
 
 // TestTableIsBounded: of many ids, the last ones and those that were found lately stay.
-func TestTableIsBounded(t *testing.T) {
-	table := NewTable()
-	table.Add("", "used", 1)
-	for i := range 5 * generation {
-		table.Add("", fmt.Sprint("id-", i), i%7)
-		if _, ok := table.Find("", "used"); !ok {
+func TestIDTableIsBounded(t *testing.T) {
+	table := newIDTable()
+	table.add("", "used", 1)
+	for i := range 5 * idGeneration {
+		table.add("", fmt.Sprint("id-", i), i%7)
+		if _, ok := table.find("", "used"); !ok {
 			t.Fatalf("an id in use is gone after %d others", i)
 		}
 	}
-	if held := len(table.now) + len(table.before); held > 2*generation {
+	if held := len(table.now) + len(table.before); held > 2*idGeneration {
 		t.Errorf("%d ids are held", held)
 	}
-	if m, ok := table.Find("", fmt.Sprint("id-", 5*generation-1)); !ok || m != (5*generation-1)%7 {
+	if m, ok := table.find("", fmt.Sprint("id-", 5*idGeneration-1)); !ok || m != (5*idGeneration-1)%7 {
 		t.Errorf("the last id belongs to %d, %v", m, ok)
 	}
-	if _, ok := table.Find("", "id-0"); ok {
+	if _, ok := table.find("", "id-0"); ok {
 		t.Error("the first id is still there")
 	}
 }
 
-func TestInPath(t *testing.T) {
+func TestObjectInPath(t *testing.T) {
 	for path, want := range map[string]string{
 		"/v1/responses/resp_1": "resp_1 /v1/responses/resp_1", "/v1/responses/resp_1/cancel": "resp_1 /v1/responses/resp_1",
 		"/v1/files/f/content": "f /v1/files/f", "/v1/fine_tuning/jobs/j/events": "j /v1/fine_tuning/jobs/j", "/v1/chat/completions/c": "c /v1/chat/completions/c",
 		"/v1/messages/batches/b/results": "b /v1/messages/batches/b",
-		"/v1/responses":                  "", "/v1/responses/": "", "/v1/responses/input_tokens": "", "/v1/models/m": "", "/v1/responsesx/r": "", "/files/f": "", "/v1/chat/completions": "",
+		"/v1/files/a%2Fb":                "a/b /v1/files/a%2Fb", "/v1/files/a%2fb%20c/content": "a/b c /v1/files/a%2fb%20c", "/v1/files/%zz": "",
+		"/v1/responses": "", "/v1/responses/": "", "/v1/responses/input_tokens": "", "/v1/models/m": "", "/v1/responsesx/r": "", "/files/f": "", "/v1/chat/completions": "",
 	} {
-		l, ok := InPath(path)
-		if got := strings.TrimSpace(l.ID + " " + l.Path); got != want || ok != (want != "") {
+		l, ok := objectInPath(path)
+		if got := strings.TrimSpace(l.id + " " + l.path); got != want || ok != (want != "") {
 			t.Errorf("%s: %q, %v", path, got, ok)
 		}
 	}
@@ -63,13 +64,13 @@ func TestInPath(t *testing.T) {
 func TestCreates(t *testing.T) {
 	for path, want := range map[string]bool{"/v1/responses": true, "/v1/files": true, "/v1/threads/runs": true, "/v1/chat/completions": true,
 		"/v1/embeddings": false, "/v1/responses/r/cancel": false, "/files": false} {
-		if Creates(path) != want {
+		if creates(path) != want {
 			t.Errorf("%s: %v", path, !want)
 		}
 	}
 }
 
-func TestInBody(t *testing.T) {
+func TestObjectsInBody(t *testing.T) {
 	for body, want := range map[string]string{
 		`{"model":"m","previous_response_id":"resp_1"}`:                       "resp_1",
 		`{"previous_response_id" : "resp_1", "x":1}`:                          "resp_1",
@@ -94,27 +95,27 @@ func TestInBody(t *testing.T) {
 		`{"input_file_id":"f3","completion_window":"24h","endpoint":"/v1/chat"}`: "f3",
 	} {
 		var got []string
-		InBody([]byte(body), func(l Lookup) bool { got = append(got, l.ID); return true })
+		objectsInBody([]byte(body), func(l object) bool { got = append(got, l.id); return true })
 		if text := strings.Join(got, " "); text != want {
 			t.Errorf("%s: %q, want %q", body, text, want)
 		}
 	}
 }
 
-func TestInBodyIsBounded(t *testing.T) {
+func TestObjectsInBodyAreBounded(t *testing.T) {
 	n := 0
-	InBody([]byte(strings.Repeat(`"file_id":"f",`, 1000)), func(Lookup) bool { n++; return true })
+	objectsInBody([]byte(strings.Repeat(`"file_id":"f",`, 1000)), func(object) bool { n++; return true })
 	if n != mostInBody {
 		t.Errorf("%d ids of a body", n)
 	}
 	n = 0
-	InBody([]byte(strings.Repeat(`"file_id":"f",`, 1000)), func(Lookup) bool { n++; return false })
+	objectsInBody([]byte(strings.Repeat(`"file_id":"f",`, 1000)), func(object) bool { n++; return false })
 	if n != 1 {
 		t.Errorf("%d ids after the first one was enough", n)
 	}
 }
 
-func TestInAnswer(t *testing.T) {
+func TestIDsInAnswer(t *testing.T) {
 	for head, want := range map[string]string{
 		`{"id":"resp_1","object":"response"}`: "resp_1",
 		`{"object":"batch","metadata":{"id":"of-a-client"},"id":"b1","output_file_id":"f1","error_file_id":null}`: "b1 f1",
@@ -126,7 +127,7 @@ func TestInAnswer(t *testing.T) {
 		"":                                                                                                        "", "event: x": "", "not json": "", `{"id":7}`: "",
 	} {
 		var got []string
-		InAnswer([]byte(head), func(id string) { got = append(got, id) })
+		idsInAnswer([]byte(head), func(id string) { got = append(got, id) })
 		if text := strings.Join(got, " "); text != want {
 			t.Errorf("%s: %q, want %q", head, text, want)
 		}
@@ -143,19 +144,19 @@ func FuzzIDs(f *testing.F) {
 				t.Errorf("%q is no id", id)
 			}
 		}
-		InBody(text, func(l Lookup) bool { check(l.ID); return true })
-		InAnswer(text, check)
-		if l, ok := InPath(string(text)); ok && (l.ID == "" || !strings.HasSuffix(l.Path, "/"+l.ID) || slices.Contains(collections, l.ID) && l.Path == "/v1/"+l.ID) {
+		objectsInBody(text, func(l object) bool { check(l.id); return true })
+		idsInAnswer(text, check)
+		if l, ok := objectInPath(string(text)); ok && (l.id == "" || !strings.HasSuffix(l.path, "/"+l.id) || slices.Contains(collections, l.id) && l.path == "/v1/"+l.id) {
 			t.Errorf("%q: %+v", text, l)
 		}
 	})
 }
 
-func BenchmarkInBody(b *testing.B) {
+func BenchmarkObjectsInBody(b *testing.B) {
 	body := []byte(`{"model":"m","messages":[{"role":"user","content":"` + strings.Repeat("The answer is of no importance. ", 1000) + `"}]}`)
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		InBody(body, func(Lookup) bool { return true })
+		objectsInBody(body, func(object) bool { return true })
 	}
 }

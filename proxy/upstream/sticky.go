@@ -1,37 +1,34 @@
-// Package sticky finds the replica that holds what a request names by an id: an earlier response, a file, a batch, a container. Such
-// state is in one replica's memory or disk, and no other replica has it.
-//
-// A [Table] holds ids that answers of replicas had. It is bounded and is not shared among proxies, so it may have no entry for an id that
-// exists: [Lookup] then has the path by which each replica can be asked for it.
-package sticky
+package upstream
 
 import (
 	"bytes"
 	"hash/maphash"
+	"net/url"
 	"strings"
 	"sync"
 
 	"github.com/tidwall/gjson"
 )
 
-// generation is how many ids each half of a table holds.
-const generation = 1 << 16
+// idGeneration is how many ids each half of a table holds.
+const idGeneration = 1 << 16
 
-// Table holds which member of a fleet an id belongs to, for the last 65,536 to 131,072 ids that were added or found. Each tenant has ids
-// of its own: some engines let a client choose one, and a member may have the operator's credential, under which every object can be read.
+// idTable holds which replica has the object of an id: an earlier response, a file, a batch, a container. Such state is in one replica's
+// memory or disk. The table has the last 65,536 to 131,072 ids that were added or found, and is not shared among proxies, so it may have no
+// entry for an id that exists: an object then has the path by which each replica can be asked for it. Each tenant has ids of its own: some engines let a client choose one, and a member may have the operator's credential, under which every object can be read.
 // It takes some 5 MB at most. It is safe for concurrent use.
-type Table struct {
+type idTable struct {
 	seed maphash.Seed
 
 	mu          sync.Mutex // guards what follows
 	now, before map[uint64]uint16
 }
 
-// NewTable returns an empty table.
-func NewTable() *Table { return &Table{seed: maphash.MakeSeed(), now: map[uint64]uint16{}} }
+// newIDTable returns an empty table.
+func newIDTable() *idTable { return &idTable{seed: maphash.MakeSeed(), now: map[uint64]uint16{}} }
 
 // key is what the table has of an id.
-func (t *Table) key(tenant, id string) uint64 {
+func (t *idTable) key(tenant, id string) uint64 {
 	var h maphash.Hash
 	h.SetSeed(t.seed)
 	h.WriteString(tenant)
@@ -40,23 +37,23 @@ func (t *Table) key(tenant, id string) uint64 {
 	return h.Sum64()
 }
 
-// Add notes that an id of a tenant belongs to a member.
-func (t *Table) Add(tenant, id string, member int) {
+// add notes that an id of a tenant belongs to a member.
+func (t *idTable) add(tenant, id string, member int) {
 	key := t.key(tenant, id)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.addLocked(key, uint16(member))
 }
 
-func (t *Table) addLocked(key uint64, member uint16) {
-	if _, held := t.now[key]; !held && len(t.now) >= generation {
-		t.before, t.now = t.now, make(map[uint64]uint16, generation/16)
+func (t *idTable) addLocked(key uint64, member uint16) {
+	if _, held := t.now[key]; !held && len(t.now) >= idGeneration {
+		t.before, t.now = t.now, make(map[uint64]uint16, idGeneration/16)
 	}
 	t.now[key] = member
 }
 
-// Find returns the member that an id of a tenant belongs to, false if the table does not have the id.
-func (t *Table) Find(tenant, id string) (member int, ok bool) {
+// find returns the member that an id of a tenant belongs to, false if the table does not have the id.
+func (t *idTable) find(tenant, id string) (member int, ok bool) {
 	key := t.key(tenant, id)
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -70,36 +67,37 @@ func (t *Table) Find(tenant, id string) (member int, ok bool) {
 	return int(m), ok
 }
 
-// Lookup is an id that a request has, and where a replica that holds it can be found.
-type Lookup struct {
-	ID   string
-	Path string // of which a GET has a status other than 404 at the replica that holds the id
+// object is an id that a request has, and where a replica that holds it can be found.
+type object struct {
+	id   string
+	path string // with its escapes, of which a GET has a status other than 404 at the replica that holds the id
 }
 
 // collections are the paths below which objects of one replica have ids.
 var collections = []string{"responses", "conversations", "files", "uploads", "batches", "messages/batches", "containers", "vector_stores", "threads", "assistants",
 	"fine_tuning/jobs", "chat/completions", "videos", "evals", "skills"}
 
-// InPath returns the id in the path of a request.
-func InPath(path string) (l Lookup, ok bool) {
+// objectInPath returns the object in the path of a request, which has its escapes: an escaped slash is a part of an id.
+func objectInPath(path string) (o object, ok bool) {
 	rest, ok := strings.CutPrefix(path, "/v1/")
 	if !ok {
-		return l, false
+		return o, false
 	}
 	for _, c := range collections {
 		if below, ok := strings.CutPrefix(rest, c); ok && strings.HasPrefix(below, "/") {
-			id, _, _ := strings.Cut(below[1:], "/")
-			if id == "" || c == "responses" && (id == "input_tokens" || id == "compact") { // requests about no response
-				return l, false
+			segment, _, _ := strings.Cut(below[1:], "/")
+			id, err := url.PathUnescape(segment)
+			if err != nil || id == "" || c == "responses" && (id == "input_tokens" || id == "compact") { // requests about no response
+				return o, false
 			}
-			return Lookup{ID: id, Path: "/v1/" + c + "/" + id}, true
+			return object{id, "/v1/" + c + "/" + segment}, true
 		}
 	}
-	return l, false
+	return o, false
 }
 
-// Creates reports whether an answer to a POST to the path has the id of an object that it has made.
-func Creates(path string) bool {
+// creates reports whether an answer to a POST to the path has the id of an object that it has made.
+func creates(path string) bool {
 	rest, ok := strings.CutPrefix(path, "/v1/")
 	if !ok {
 		return false
@@ -116,19 +114,19 @@ func Creates(path string) bool {
 var collectionOf = map[string]string{"previous_response_id": "responses", "input_file_id": "files", "file_id": "files", "container_id": "containers",
 	"conversation": "conversations", "container": "containers", "vector_store_ids": "vector_stores"}
 
-// marks are what the names of these members contain: a body is searched for them, and for nothing else.
-var marks = [][]byte{[]byte(`_id`), []byte(`"con`)}
+// idMarks are what the names of these members contain: a body is searched for them, and for nothing else.
+var idMarks = [][]byte{[]byte(`_id`), []byte(`"con`)}
 
 const (
-	mostInBody  = 16 // ids that are taken from one body
-	longestName = 24 // of a member with an id, in quotation marks
+	mostInBody    = 16 // ids that are taken from one body
+	longestIDName = 24 // of a member with an id, in quotation marks
 )
 
-// InBody calls found with the ids that a JSON body names, until that returns false. The body is not parsed: within a string, a quotation
+// objectsInBody calls found with the ids that a JSON body names, until that returns false. The body is not parsed: within a string, a quotation
 // mark is escaped, so that a member's name in quotation marks and a colon are no part of a text.
-func InBody(body []byte, found func(Lookup) bool) {
+func objectsInBody(body []byte, found func(object) bool) {
 	n := 0
-	for _, mark := range marks {
+	for _, mark := range idMarks {
 		for at := 0; n < mostInBody; {
 			next := bytes.Index(body[at:], mark)
 			if next < 0 {
@@ -140,11 +138,11 @@ func InBody(body []byte, found func(Lookup) bool) {
 			if !ok {
 				continue
 			}
-			id, ok := value(body[at+bytes.IndexByte(body[at:], '"')+1:])
+			id, ok := idValue(body[at+bytes.IndexByte(body[at:], '"')+1:])
 			if !ok {
 				continue
 			}
-			if n++; !found(Lookup{ID: id, Path: "/v1/" + collection + "/" + id}) {
+			if n++; !found(object{id, "/v1/" + collection + "/" + id}) {
 				return
 			}
 		}
@@ -153,23 +151,23 @@ func InBody(body []byte, found func(Lookup) bool) {
 
 // nameAround returns what is between the quotation marks before and after a place in a body, nil if they are far apart.
 func nameAround(body []byte, at int) []byte {
-	end := bytes.IndexByte(body[at:min(at+longestName, len(body))], '"')
-	start := bytes.LastIndexByte(body[max(0, at-longestName):at], '"')
+	end := bytes.IndexByte(body[at:min(at+longestIDName, len(body))], '"')
+	start := bytes.LastIndexByte(body[max(0, at-longestIDName):at], '"')
 	if end < 0 || start < 0 {
 		return nil
 	}
-	return body[max(0, at-longestName)+start+1 : at+end]
+	return body[max(0, at-longestIDName)+start+1 : at+end]
 }
 
-// value is the string after a member's name, or the first one in a list, or the one called id in an object.
-func value(rest []byte) (id string, ok bool) {
+// idValue is the string after a member's name, or the first one in a list, or the one called id in an object.
+func idValue(rest []byte) (id string, ok bool) {
 	rest = bytes.TrimLeft(rest, " \t\r\n")
 	if len(rest) == 0 || rest[0] != ':' {
 		return "", false
 	}
 	rest = bytes.TrimLeft(rest[1:], " \t\r\n[")
 	if object := bytes.TrimLeft(bytes.TrimPrefix(rest, []byte("{")), " \t\r\n"); len(object) < len(rest) && bytes.HasPrefix(object, []byte(`"id"`)) {
-		return value(object[len(`"id"`):])
+		return idValue(object[len(`"id"`):])
 	}
 	if len(rest) == 0 || rest[0] != '"' {
 		return "", false
@@ -194,17 +192,17 @@ func isID(s []byte) bool {
 	return true
 }
 
-// made are the members of an answer that have the ids of objects of its replica.
-var made = []string{"id", "output_file_id", "error_file_id"}
+// idMembers are the members of an answer that have the ids of objects of its replica.
+var idMembers = []string{"id", "output_file_id", "error_file_id"}
 
-// InAnswer calls found with the ids of objects that the beginning of an answer names: a JSON object, or a stream of events of which the
+// idsInAnswer calls found with the ids of objects that the beginning of an answer names: a JSON object, or a stream of events of which the
 // first is about a response. A client may have chosen the names and values of nested members, so that those are not read.
-func InAnswer(head []byte, found func(id string)) {
+func idsInAnswer(head []byte, found func(id string)) {
 	event, streamed := firstEvent(head)
 	if streamed {
 		head = event
 	}
-	for _, name := range made {
+	for _, name := range idMembers {
 		if streamed {
 			name = "response." + name
 		}
