@@ -73,7 +73,7 @@ func TestQuarantine(t *testing.T) {
 			}
 		}
 		hints := c.Hints()
-		if want := []LeftOut{{"a", now.Add(time.Hour)}, {"b", now.Add(time.Hour)}}; len(hints) != 1 || !slices.Equal(hints[0].LeftOut, want) {
+		if want := []LeftOut{{"a", now.Add(time.Hour).UTC()}, {"b", now.Add(time.Hour).UTC()}}; len(hints) != 1 || !slices.Equal(hints[0].LeftOut, want) {
 			t.Errorf("left out are %v, not %v", hints, want)
 		}
 		hints[0].LeftOut = nil
