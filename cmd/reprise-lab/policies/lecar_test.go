@@ -33,29 +33,6 @@ func TestLeCaRWhenTimeRunsBackwards(t *testing.T) {
 	}
 }
 
-func TestLeCaROrder(t *testing.T) {
-	age, count := [2]float64{1, 0}, [2]float64{0, 1}
-	for _, c := range []struct {
-		script  string
-		weights [2]float64
-		want    string
-	}{
-		{"+1 +2 +3", age, "[1 2 3]"},
-		{"+1 +2 +3 h1", age, "[2 3 1]"},
-		{"+1 +2 +3 h1 h2 h2 h3 +4", age, "[1 2 3 4]"}, // the newest is held apart
-		{"+1 +2 +3 h1 h2 h2 h3 +4", count, "[1 3 2 4]"},
-		{"+1 +2 +3 h2 h1", count, "[3 2 1]"}, // 2 came to its count first
-		{"+1 +2 -2 +3 -3 h1 +4", count, "[1 4]"},
-	} {
-		l := newLeCaR(8, 0.45, 1)
-		l.weights = c.weights
-		policytest.PlayScript(t, l, c.script)
-		if got := policytest.Drain(l); got != c.want {
-			t.Errorf("%q with %v: %s, want %s", c.script, c.weights, got, c.want)
-		}
-	}
-}
-
 // TestLeCaRLearns evicts what the experts do not agree on, and lets it return after 5 requests.
 func TestLeCaRLearns(t *testing.T) {
 	for _, c := range []struct {

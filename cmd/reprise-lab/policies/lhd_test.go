@@ -1,7 +1,6 @@
 package policies
 
 import (
-	"fmt"
 	"math"
 	"math/rand/v2"
 	"testing"
@@ -9,39 +8,6 @@ import (
 	"reprise/internal/policytest"
 	"reprise/policy"
 )
-
-func TestLHDGuess(t *testing.T) {
-	for _, c := range []struct{ script, want string }{
-		{"+1 +2 +3", "[1 2 3]"}, // by age: as many steps as requests here
-		{"+1 +2 +3 h1", "[2 3 1]"},
-		{"+1 +2 +3 +4 -2 h3", "[1 4 3]"},
-		{"+1 -1 +2", "[2]"},
-	} {
-		l := newLHD(8, false, false, 1)
-		policytest.PlayScript(t, l, c.script)
-		if got := policytest.Drain(l); got != c.want {
-			t.Errorf("%q: %s, want %s", c.script, got, c.want)
-		}
-	}
-}
-
-// TestLHDExploresToLearn: a hit ends an exploration, and after the warm-up none begins.
-func TestLHDExploresToLearn(t *testing.T) {
-	l := newLHD(1000, false, false, 1)
-	l.Insert(policy.Item{ID: 1}, policy.Tick{})
-	l.Insert(policy.Item{ID: 2}, policy.Tick{}) // which lets 1 in
-	l.tags[0].exploring, l.budget = true, 3
-	l.model.updates = lhdWarmUp
-	if l.Hit(1, policy.Tick{}); l.tags[0].exploring || l.budget != 4 {
-		t.Errorf("after a hit: exploring %v, budget %d, want 4", l.tags[0].exploring, l.budget)
-	}
-	for id := policy.ID(3); id < 500; id++ {
-		l.Insert(policy.Item{ID: id}, policy.Tick{})
-	}
-	if l.budget != 4 {
-		t.Errorf("%d explorers after the warm-up", 4-l.budget)
-	}
-}
 
 // TestLHDFitsItsAges: the step of the ages is fitted to the residents twice, the second time to an average that the first has
 // made slow. 100,000 residents take steps of 500, a million steps of 5,000, and two thirds of a million 3,500.
@@ -145,46 +111,6 @@ func TestLHDRescale(t *testing.T) {
 		}
 		if sum != 13 {
 			t.Errorf("by %d: %v hits, want 13", c.by, sum)
-		}
-	}
-}
-
-func TestLHDClasses(t *testing.T) {
-	d := newDensities(0)
-	for _, c := range []struct{ sum, class int }{{0, 15}, {1, 15}, {2, 14}, {3, 13}, {9999, 2}, {10_000, 1}, {20_000, 0}} {
-		if got := d.class(&lhdTag{hitAge: int32(c.sum)}); got != &d.classes[c.class] {
-			t.Errorf("sum of ages %d: not class %d", c.sum, c.class)
-		}
-	}
-	d = newDensities(10)
-	if got := fmt.Sprint(d.age(1023), d.age(1024), d.age(1<<40)); got != "0 1 19999" {
-		t.Errorf("ages %s", got)
-	}
-}
-
-// TestLHDCounts looks at what the ages and the counts are after a script; each Insert and Hit is a request.
-func TestLHDCounts(t *testing.T) {
-	l := newLHD(8, false, false, 1)
-	policytest.PlayScript(t, l, "+1 +2 h1 +3 +4 +5 h1 +6")
-	i, _ := l.index.Get(1)
-	if tag := l.tags[i]; tag.hitAge != 4 || tag.priorAge != 2 || tag.last != 6 {
-		t.Errorf("ages %d, %d and last use %d; want 4, 2 and 6", tag.hitAge, tag.priorAge, tag.last)
-	}
-	policytest.WantVictim(t, l, 2, true)
-	l.Remove(4, policy.Purged)
-	policytest.WantVictim(t, l, 2, true)
-	l.Remove(2, policy.Evicted)
-	never, once := &l.model.classes[0], l.model.class(&lhdTag{hitAge: 2})
-	if never.hits[2] != 1 || once.hits[4] != 1 || never.evictions[6] != 1 {
-		t.Errorf("hits %v, %v, evictions %v; want 1 of each", never.hits[2], once.hits[4], never.evictions[6])
-	}
-	l.model.update(8)
-	if never.hits[2] != 0.9 || never.evictions[6] != 0.9 {
-		t.Errorf("hits %v, evictions %v after an update, want 0.9", never.hits[2], never.evictions[6])
-	}
-	for age, n := range never.evictions {
-		if n != 0 && age != 6 {
-			t.Errorf("%v evictions at age %d", n, age)
 		}
 	}
 }

@@ -6,7 +6,6 @@ import (
 
 	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/classic"
 )
 
 // TestOrders compares the order of evictions. Most policies stage the last item, and evict it last.
@@ -42,21 +41,6 @@ func TestTTLSlidingEnds(t *testing.T) {
 		l.Hit(1, policy.Tick{Seq: 13})
 		if before, after := l.Expired(1, policy.Tick{Seq: end - 1}), l.Expired(1, policy.Tick{Seq: end}); before || !after {
 			t.Errorf("%s: expired %v at %d, %v at %d", name, before, end-1, after, end)
-		}
-	}
-}
-
-// TestRandomIsFIFOWhereRequestsAreIndependent: a uniform draw keeps an entry as long on average whatever it is, as FIFO
-// does. libCacheSim's Random misses less on this trace: its generator has weak low bits.
-func TestRandomIsFIFOWhereRequestsAreIndependent(t *testing.T) {
-	trace := policytest.OracleTrace(t, oracle, "zipf075")
-	for _, capacity := range []int{100, 1000} {
-		fifo := policytest.CountMisses(&classic.FIFO{}, capacity, trace)
-		for seed := range uint64(3) {
-			got := policytest.CountMisses(newRandom(seed), capacity, trace)
-			if math.Abs(float64(got-fifo)) > 0.01*float64(fifo) {
-				t.Errorf("capacity %d, seed %d: %d misses, FIFO %d", capacity, seed, got, fifo)
-			}
 		}
 	}
 }

@@ -26,7 +26,7 @@ func (x *exam) certificates(values *check) {
 
 func (x *exam) certificate(values *check, subject, cert, key string) {
 	var chain []*x509.Certificate
-	links := x.plan.add(&check{id: "certificate.chain", subject: subject, needs: []*check{values}, look: func(context.Context) finding {
+	links := x.plan.add("certificate.chain", func(context.Context) finding {
 		if cert == "" {
 			return skipped("REPRISE_TLS_CERT is not set")
 		}
@@ -38,10 +38,9 @@ func (x *exam) certificate(values *check, subject, cert, key string) {
 			return failure("Name the PEM files of a certificate and of its key.", "%s: %v", cert, err)
 		}
 		return x.chain(cert, chain)
-	}})
-	x.plan.add(&check{id: "certificate.expiry", subject: subject, needs: []*check{links}, look: func(context.Context) finding {
-		return expiry(chain, x.machine.Now())
-	}})
+	}, values)
+	ends := x.plan.add("certificate.expiry", func(context.Context) finding { return expiry(chain, x.machine.Now()) }, links)
+	links.subject, ends.subject = subject, subject
 }
 
 // contradicts reports whether the check of the settings has found the same fault.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -92,13 +93,7 @@ what was found, why it matters and what repairs it.
 		fmt.Fprintf(w, "  --%-10s %s\n", o.name, cli.Fold(o.help, 15, 100))
 	}
 	io.WriteString(w, "\nExit codes: 0 all is well, 1 warnings, 2 errors or wrong usage. The checks, whose names do not change:\n\n")
-	for _, name := range slices.Sorted(func(yield func(string) bool) {
-		for id := range reasons {
-			if !yield(id) {
-				return
-			}
-		}
-	}) {
+	for _, name := range slices.Sorted(maps.Keys(reasons)) {
 		fmt.Fprintf(w, "  %-24s %s\n", name, cli.Fold(reasons[name], 27, 100))
 	}
 }

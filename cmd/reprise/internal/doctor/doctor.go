@@ -60,12 +60,15 @@ func failure(repair, format string, args ...any) finding {
 type check struct {
 	id, subject string
 	needs       []*check      // checks that must have passed; what they wrote may be read
-	limit       time.Duration // of a look; 0 is usualLimit
-	look        func(ctx context.Context) finding
+	limit       time.Duration // of a look
+	look        look
 
 	done   chan struct{}
 	result Result
 }
+
+// look finds the state of one thing. It may go on after ctx, and what it returns is then not used.
+type look func(ctx context.Context) finding
 
 const (
 	usualLimit = 5 * time.Second
@@ -82,27 +85,28 @@ func (c *check) name(other *check) string {
 }
 
 // plan is a list of checks, each behind those that it needs.
-type plan struct{ checks []*check }
+type plan []*check
 
-func (p *plan) add(c *check) *check {
-	c.done = make(chan struct{})
-	p.checks = append(p.checks, c)
+// add adds a check of the usual limit behind those that it needs.
+func (p *plan) add(id string, look look, needs ...*check) *check {
+	c := &check{id: id, look: look, needs: needs, limit: usualLimit, done: make(chan struct{})}
+	*p = append(*p, c)
 	return c
 }
 
 // run makes all checks, those that need no others at once, and returns their results in the order of the plan.
-func (p *plan) run(ctx context.Context, fix bool) (all []Result) {
+func (p plan) run(ctx context.Context, fix bool) (all []Result) {
 	ctx, cancel := context.WithTimeout(ctx, wholeLimit)
 	defer cancel()
 	var wg sync.WaitGroup
-	for _, c := range p.checks {
+	for _, c := range p {
 		wg.Go(func() {
 			defer close(c.done)
 			c.run(ctx, fix)
 		})
 	}
 	wg.Wait()
-	for _, c := range p.checks {
+	for _, c := range p {
 		all = append(all, c.result)
 	}
 	return all
@@ -135,11 +139,7 @@ func (c *check) run(ctx context.Context, fix bool) {
 
 // inTime looks, and does not wait for a look that does not end.
 func (c *check) inTime(ctx context.Context) finding {
-	limit := c.limit
-	if limit == 0 {
-		limit = usualLimit
-	}
-	ctx, cancel := context.WithTimeout(ctx, limit)
+	ctx, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
 	found := make(chan finding, 1)
 	go func() { found <- c.look(ctx) }()
@@ -152,7 +152,7 @@ func (c *check) inTime(ctx context.Context) finding {
 	case f := <-found:
 		return f
 	case <-time.After(grace):
-		return failure("See whether the disk or the network that it concerns responds at all.", "the check did not end within %v", limit)
+		return failure("See whether the disk or the network that it concerns responds at all.", "the check did not end within %v", c.limit)
 	}
 }
 

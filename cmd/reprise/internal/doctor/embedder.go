@@ -15,9 +15,8 @@ import (
 )
 
 const (
-	dialLimit  = 8 * time.Second // a server may have to load the model
-	speedLimit = 8 * time.Second
-	sameVector = 0.999 // cosine of two vectors of one text: servers compute with few bits, and in batches of any size
+	embedLimit = 8 * time.Second // a server may have to load the model
+	sameVector = 0.999           // cosine of two vectors of one text: servers compute with few bits, and in batches of any size
 )
 
 // similar are pairs of texts that ask the same, and different are pairs that do not, each two after one another.
@@ -43,13 +42,11 @@ type embedding struct {
 // embedding plans the checks of the embedder.
 func (x *exam) embedding(values *check) {
 	e := &embedding{x: x}
-	add := func(id string, limit time.Duration, look func(context.Context) finding, needs *check) *check {
-		return x.plan.add(&check{id: "embedder." + id, needs: []*check{needs}, limit: limit, look: look})
-	}
-	answer := add("answer", dialLimit, e.answer, values)
-	speed := add("speed", speedLimit, e.speed, answer)
-	add("repeat", 0, e.repeat, speed)
-	add("sense", 0, e.sense, speed)
+	answer := x.plan.add("embedder.answer", e.answer, values)
+	speed := x.plan.add("embedder.speed", e.speed, answer)
+	x.plan.add("embedder.repeat", e.repeat, speed)
+	x.plan.add("embedder.sense", e.sense, speed)
+	answer.limit, speed.limit = embedLimit, embedLimit
 }
 
 // answer opens the embedder, and asks a server for one vector.
@@ -85,6 +82,11 @@ func withoutURL(err error) error {
 	return err
 }
 
+// silent is the finding where the embedder answered before, and does no more.
+func silent(err error) finding {
+	return failure("See the log of the embedding server.", "%v", withoutURL(err))
+}
+
 // speed embeds one text after the other, as misses do.
 func (e *embedding) speed(ctx context.Context) finding {
 	const limit = proxy.EmbedTimeout
@@ -97,7 +99,7 @@ func (e *embedding) speed(ctx context.Context) finding {
 		case errors.Is(err, context.DeadlineExceeded):
 			late++
 		case err != nil:
-			return failure("See the log of the embedding server.", "%v", withoutURL(err))
+			return silent(err)
 		default:
 			times = append(times, took)
 		}
@@ -129,11 +131,11 @@ func rounded(d time.Duration) time.Duration {
 func (e *embedding) repeat(ctx context.Context) finding {
 	alone, err := e.of.Embed(ctx, similar[:1])
 	if err != nil {
-		return failure("See the log of the embedding server.", "%v", withoutURL(err))
+		return silent(err)
 	}
 	among, err := e.of.Embed(ctx, similar)
 	if err != nil {
-		return failure("See the log of the embedding server.", "%v", withoutURL(err))
+		return silent(err)
 	}
 	same := cosine(alone[0], among[0])
 	if !(same >= sameVector) {
@@ -151,11 +153,11 @@ func (e *embedding) sense(ctx context.Context) finding {
 	hit := e.x.gates.Hit
 	near, err := e.pairs(ctx, similar)
 	if err != nil {
-		return failure("See the log of the embedding server.", "%v", withoutURL(err))
+		return silent(err)
 	}
 	far, err := e.pairs(ctx, different)
 	if err != nil {
-		return failure("See the log of the embedding server.", "%v", withoutURL(err))
+		return silent(err)
 	}
 	least, most := slices.Min(near), slices.Max(far)
 	const repair = "Use a model that is made for the similarity of texts."

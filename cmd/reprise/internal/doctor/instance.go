@@ -5,11 +5,12 @@ import (
 	"context"
 	"io"
 	"net/http"
-	"reprise/cmd/reprise/internal/config"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+
+	"reprise/cmd/reprise/internal/config"
 )
 
 // instance is a proxy that runs with the address of the settings, or none.
@@ -49,12 +50,10 @@ func findInstance(listen string) *instance {
 
 // missing says why an instance cannot be asked.
 func (i *instance) missing() string {
-	switch {
-	case !i.running:
+	if !i.running {
 		return "no instance runs at " + i.address
-	default:
-		return "the instance at " + i.address + " shows no metrics yet"
 	}
+	return "the instance at " + i.address + " shows no metrics yet"
 }
 
 func get(ctx context.Context, url string) (status int, text string, err error) {
@@ -85,7 +84,7 @@ func readMetrics(text string) map[string]float64 {
 
 // running plans the check of the running instance.
 func (x *exam) running(values *check) {
-	x.plan.add(&check{id: "instance.ready", needs: []*check{values}, look: func(context.Context) finding {
+	x.plan.add("instance.ready", func(context.Context) finding {
 		i := x.instance()
 		said := strings.Join(strings.Fields(strings.ReplaceAll(strings.TrimSpace(i.text), "\n", ", ")), " ")
 		switch {
@@ -97,5 +96,5 @@ func (x *exam) running(values *check) {
 			return failure("Wait until it has loaded its entries; one that drains is about to stop.", "the instance at %s says: %s", i.address, said)
 		}
 		return ok("the instance at %s says: %s", i.address, said)
-	}})
+	}, values)
 }

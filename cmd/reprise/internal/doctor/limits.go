@@ -12,11 +12,11 @@ const ownDescriptors = 256
 
 // limits plans the checks of what the system allows.
 func (x *exam) limits(values *check) {
-	x.plan.add(&check{id: "limits.memory", needs: []*check{values}, look: func(context.Context) finding { return x.fit() }})
-	x.plan.add(&check{id: "limits.descriptors", needs: []*check{values}, look: func(context.Context) finding { return x.descriptors() }})
+	x.plan.add("limits.memory", x.fit, values)
+	x.plan.add("limits.descriptors", x.descriptors, values)
 }
 
-func (x *exam) fit() finding {
+func (x *exam) fit(context.Context) finding {
 	if x.fits != nil {
 		return failure("Lower the capacity, or raise REPRISE_MEMORY_LIMIT.", "%s", sentences(config.Problems(x.fits)))
 	}
@@ -36,7 +36,7 @@ func (x *exam) fit() finding {
 }
 
 // descriptors compares the limit with what the settings allow at once: each upstream call with its client, and twice as many that wait.
-func (x *exam) descriptors() finding {
+func (x *exam) descriptors(context.Context) finding {
 	have, whose := x.machine.Descriptors(), "a process of this user"
 	if m := x.instance().metrics["process_max_fds"]; m > 0 {
 		have, whose = uint64(m), "the running instance"

@@ -5,18 +5,19 @@ import (
 	"crypto/tls"
 	"net/http"
 	"net/url"
+
 	"reprise/cmd/reprise/internal/config"
 )
 
 // listeners plans the checks of the addresses of the proxy.
 func (x *exam) listeners(values *check) {
 	c := x.cfg
-	x.plan.add(&check{id: "listener.api", needs: []*check{values}, look: func(ctx context.Context) finding {
+	x.plan.add("listener.api", func(ctx context.Context) finding {
 		return x.listener("LISTEN", c.Listen, func() bool { return x.isAPI(ctx) })
-	}})
-	x.plan.add(&check{id: "listener.admin", needs: []*check{values}, look: func(context.Context) finding {
+	}, values)
+	x.plan.add("listener.admin", func(context.Context) finding {
 		return x.listener("ADMIN_LISTEN", c.AdminListen, func() bool { return true })
-	}})
+	}, values)
 }
 
 // listener tries an address, which the running instance may have; own reports whether it is that which answers there.
@@ -39,7 +40,7 @@ func (x *exam) listener(name, address string, own func() bool) finding {
 	}
 }
 
-// Name is the header Cache-Status of the API's answer to OPTIONS *.
+// Name is the value of the header Cache-Status in the API's answer to OPTIONS *.
 const Name = "reprise"
 
 // isAPI reports whether a proxy of this program answers at the address of the API. It asks by OPTIONS *, which counts as no request.

@@ -30,15 +30,12 @@ func (x *exam) redis(values *check) {
 			s.view.Close()
 		}
 	})
-	add := func(id string, look func(context.Context) finding, needs *check) *check {
-		return x.plan.add(&check{id: "redis." + id, needs: []*check{needs}, look: look})
-	}
-	connection := add("connection", s.connection, values)
-	version := add("version", s.version, connection)
-	add("schema", s.schema, version)
-	add("latency", s.latency, version)
-	add("memory", s.memory, version)
-	add("persistence", s.persistence, version)
+	connection := x.plan.add("redis.connection", s.connection, values)
+	version := x.plan.add("redis.version", s.version, connection)
+	x.plan.add("redis.schema", s.schema, version)
+	x.plan.add("redis.latency", s.latency, version)
+	x.plan.add("redis.memory", s.memory, version)
+	x.plan.add("redis.persistence", s.persistence, version)
 }
 
 func (s *sharedStore) connection(ctx context.Context) finding {

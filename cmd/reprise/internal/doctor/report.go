@@ -2,10 +2,11 @@ package doctor
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"reprise/cmd/internal/cli"
@@ -24,16 +25,11 @@ type report struct {
 
 func newReport(results []Result, took time.Duration) *report {
 	r := &report{State: OK, Checks: results, Seconds: took.Round(10 * time.Millisecond).Seconds()}
-	for _, c := range results {
-		switch c.State {
-		case OK:
-			r.Passed++
-		case Skipped:
-			r.Skipped++
-		case Warning:
-			r.Warnings++
-		case Error:
-			r.Errors++
+	for state, n := range map[State]*int{OK: &r.Passed, Skipped: &r.Skipped, Warning: &r.Warnings, Error: &r.Errors} {
+		for _, c := range results {
+			if c.State == state {
+				*n++
+			}
 		}
 	}
 	switch {
@@ -47,7 +43,7 @@ func newReport(results []Result, took time.Duration) *report {
 
 // titles are the headings, by what an id begins with.
 var titles = map[string]string{
-	"settings": "Settings", "listener": "Listeners", "certificate": "Certificates", "upstream": "Upstreams", "embedder": "Embedder", "store": "Store",
+	"settings": "Settings", "listener": "Listeners", "certificate": "Certificates", "embedder": "Embedder", "store": "Store",
 	"redis": "Redis", "limits": "Limits", "instance": "Running instance",
 }
 
@@ -61,64 +57,43 @@ const (
 	foundAt = idsAt + 24
 )
 
-// group is what an id begins with.
-func (r *Result) group() string {
+// heading is the title under which a result is shown.
+func (r *Result) heading() string {
 	group, _, _ := strings.Cut(r.ID, ".")
-	return group
+	if group == "upstream" {
+		return "Upstream " + r.Subject
+	}
+	return titles[group]
 }
 
 // text writes the report in lines of 80 characters.
 func (r *report) text(w io.Writer) error {
 	b := bufio.NewWriter(w)
-	for part := range parts(r.Checks) {
-		title := titles[part[0].group()]
-		if part[0].Subject != "" && part[0].group() == "upstream" {
-			title = "Upstream " + part[0].Subject
+	heading := ""
+	for i := 0; i < len(r.Checks); {
+		first := &r.Checks[i]
+		if next := first.heading(); next != heading {
+			if heading != "" {
+				b.WriteByte('\n')
+			}
+			heading = next
+			fmt.Fprintln(b, heading)
 		}
-		fmt.Fprintf(b, "%s\n", title)
-		for i := 0; i < len(part); {
-			n := alike(part[i:])
-			part[i].text(b, n)
-			i += n
+		n := 1 // that were skipped for one reason
+		for i+n < len(r.Checks) && first.State == Skipped && r.Checks[i+n].State == Skipped && r.Checks[i+n].Found == first.Found && r.Checks[i+n].heading() == heading {
+			n++
 		}
-		b.WriteByte('\n')
+		first.text(b, n)
+		i += n
 	}
-	fmt.Fprintf(b, "%s in %.1f s: %d ok, %s, %s, %d skipped\n", plural(len(r.Checks), "check"), r.Seconds, r.Passed, plural(r.Warnings, "warning"), plural(r.Errors, "error"), r.Skipped)
+	fmt.Fprintf(b, "\n%s in %.1f s: %d ok, %s, %s, %d skipped\n", plural(len(r.Checks), "check"), r.Seconds, r.Passed, plural(r.Warnings, "warning"), plural(r.Errors, "error"), r.Skipped)
 	return b.Flush()
-}
-
-// parts yields the checks of each heading.
-func parts(all []Result) func(yield func([]Result) bool) {
-	return func(yield func([]Result) bool) {
-		for len(all) > 0 {
-			first := &all[0]
-			n := slices.IndexFunc(all, func(r Result) bool {
-				return r.group() != first.group() || r.Subject != first.Subject && first.group() == "upstream"
-			})
-			if n < 0 {
-				n = len(all)
-			}
-			if !yield(all[:n]) {
-				return
-			}
-			all = all[n:]
-		}
-	}
-}
-
-// alike is how many of the first checks were skipped for one reason; at least 1.
-func alike(part []Result) int {
-	n := slices.IndexFunc(part, func(r Result) bool { return r.State != Skipped || r.Found != part[0].Found })
-	if n < 0 {
-		n = len(part)
-	}
-	return max(n, 1)
 }
 
 // text writes what was found, by n checks alike.
 func (r *Result) text(b *bufio.Writer, n int) {
 	found := r.Found
-	if r.Subject != "" && r.group() != "upstream" {
+	if r.Subject != "" && !strings.HasPrefix(r.ID, "upstream.") {
 		found = r.Subject + ": " + found
 	}
 	line := func(text string) {
@@ -148,3 +123,26 @@ func sentence(text string) string {
 	}
 	return text + "."
 }
+
+// plural is a number with its noun.
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", n, noun)
+}
+
+// inBytes is a size as it is written in settings.
+func inBytes(n int64) string {
+	switch {
+	case n >= 10<<30:
+		return fmt.Sprintf("%d GiB", n>>30)
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%d MiB", n>>20)
+	}
+	return fmt.Sprintf("%d KiB", n>>10)
+}
+
+func isRefused(err error) bool { return errors.Is(err, syscall.ECONNREFUSED) }

@@ -18,36 +18,36 @@ func (x *exam) settings(usable bool) (values *check) {
 		}
 		return texts
 	}
-	values = x.plan.add(&check{id: "settings.values", look: func(context.Context) finding {
+	values = x.plan.add("settings.values", func(context.Context) finding {
 		if wrong := of(config.Wrong); len(wrong) > 0 {
 			return failure("`reprise serve --help-all` lists every setting with what is allowed.", "%s", sentences(wrong))
 		}
 		return ok("%s", x.counted)
-	}})
-	x.plan.add(&check{id: "settings.unknown", look: func(context.Context) finding {
+	})
+	x.plan.add("settings.unknown", func(context.Context) finding {
 		if unknown := of(config.Unknown); len(unknown) > 0 {
 			return failure("Correct the name, or remove it.", "%s", sentences(unknown))
 		}
 		return ok("every name is a setting")
-	}})
-	x.plan.add(&check{id: "settings.contradictions", needs: []*check{values}, look: func(context.Context) finding {
+	})
+	x.plan.add("settings.contradictions", func(context.Context) finding {
 		if wrong := append(of(config.Contradicting), x.unsuited()...); len(wrong) > 0 {
 			return failure("Change one of the settings that are named.", "%s", sentences(wrong))
 		}
 		return ok("none")
-	}})
-	x.plan.add(&check{id: "settings.exposure", needs: []*check{values}, limit: exposureLimit, look: func(context.Context) finding {
+	}, values)
+	x.plan.add("settings.exposure", func(context.Context) finding {
 		if open := of(config.Exposed); len(open) > 0 {
 			return failure("Set what is named, or listen on 127.0.0.1.", "%s", sentences(open))
 		}
 		return x.exposure()
-	}})
-	x.plan.add(&check{id: "settings.idle", needs: []*check{values}, look: func(context.Context) finding {
+	}, values).limit = exposureLimit
+	x.plan.add("settings.idle", func(context.Context) finding {
 		if idle := append(x.cfg.Idle(), x.cfg.TracesIgnored...); len(idle) > 0 {
 			return warning("Remove the setting, or change what keeps it from having an effect.", "%s", sentences(idle))
 		}
 		return ok("each has an effect")
-	}})
+	}, values)
 	return values
 }
 
@@ -72,12 +72,9 @@ func counted(c *config.Config) string {
 
 // sentences joins messages, each of which may have lines of its own.
 func sentences(all []string) string {
-	var b strings.Builder
-	for i, text := range all {
-		if i > 0 {
-			b.WriteString("; ")
-		}
-		b.WriteString(strings.Join(strings.Fields(text), " "))
+	var plain []string
+	for _, text := range all {
+		plain = append(plain, strings.Join(strings.Fields(text), " "))
 	}
-	return b.String()
+	return strings.Join(plain, "; ")
 }

@@ -34,27 +34,28 @@ type storeFile struct {
 // store plans the checks of the place where answers are kept.
 func (x *exam) store(values *check) {
 	f := &storeFile{x: x, path: x.cfg.Store.File()}
-	fit := func(look func(context.Context) finding) func(context.Context) finding {
-		return func(ctx context.Context) finding {
-			switch {
-			case x.cfg.Store.Shared() != "":
-				return skipped("answers are kept in Redis")
-			case f.path == "":
-				return skipped("REPRISE_STORE=memory keeps answers in memory alone")
-			}
-			return look(ctx)
-		}
+	writable := x.plan.add("store.writable", f.writable, values)
+	version := x.plan.add("store.version", f.version, writable)
+	version.limit = readLimit
+	x.plan.add("store.damage", f.damage, version)
+	x.plan.add("store.private", f.private, version)
+	x.plan.add("store.space", f.space, version)
+	x.plan.add("store.unwritten", f.unwritten, values)
+}
+
+// unused says why there is no file.
+func (f *storeFile) unused() string {
+	if f.x.cfg.Store.Shared() != "" {
+		return "answers are kept in Redis"
 	}
-	writable := x.plan.add(&check{id: "store.writable", needs: []*check{values}, look: fit(f.writable)})
-	version := x.plan.add(&check{id: "store.version", needs: []*check{writable}, limit: readLimit, look: fit(f.version)})
-	x.plan.add(&check{id: "store.damage", needs: []*check{version}, look: fit(f.damage)})
-	x.plan.add(&check{id: "store.private", needs: []*check{version}, look: fit(f.private)})
-	x.plan.add(&check{id: "store.space", needs: []*check{version}, look: fit(f.space)})
-	x.plan.add(&check{id: "store.unwritten", needs: []*check{values}, look: fit(f.unwritten)})
+	return "REPRISE_STORE=memory keeps answers in memory alone"
 }
 
 // writable writes and removes a small file beside the store, and opens the store without a change of it.
 func (f *storeFile) writable(context.Context) finding {
+	if f.path == "" {
+		return skipped("%s", f.unused())
+	}
 	dir := filepath.Dir(f.path)
 	const repair = "Give the user of the proxy the right to write there, or name another place in REPRISE_STORE."
 	if _, err := os.Stat(dir); errors.Is(err, fs.ErrNotExist) {
@@ -184,6 +185,9 @@ func (f *storeFile) space(context.Context) finding {
 // unwritten asks the running instance how old the oldest change is that its file lacks.
 func (f *storeFile) unwritten(context.Context) finding {
 	const late = 5.0 // seconds; writes begin every half second
+	if f.path == "" {
+		return skipped("%s", f.unused())
+	}
 	i := f.x.instance()
 	if !i.running || i.metrics == nil {
 		return skipped("%s", i.missing())

@@ -43,40 +43,33 @@ type trip struct {
 	seen   stage      // that was begun last
 }
 
-func (t *trip) reach(s stage) {
+// note changes what the transport writes.
+func (t *trip) note(change func()) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	t.seen = max(t.seen, s)
+	change()
 }
 
 // traced is ctx with what reports the stages.
 func (t *trip) traced(ctx context.Context) context.Context {
 	return httptrace.WithClientTrace(ctx, &httptrace.ClientTrace{
 		DNSDone: func(i httptrace.DNSDoneInfo) {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			for _, a := range i.Addrs {
-				t.names = append(t.names, a.String())
-			}
+			t.note(func() {
+				for _, a := range i.Addrs {
+					t.names = append(t.names, a.String())
+				}
+			})
 		},
-		ConnectStart: func(string, string) { t.reach(connecting) },
+		ConnectStart: func(string, string) { t.note(func() { t.seen = max(t.seen, connecting) }) },
 		ConnectDone: func(_, address string, err error) {
 			if err == nil {
-				t.mu.Lock()
-				defer t.mu.Unlock()
-				t.remote, t.seen = address, max(t.seen, asking) // over TLS that is corrected
+				t.note(func() { t.remote, t.seen = address, max(t.seen, asking) }) // over TLS that is corrected
 			}
 		},
-		TLSHandshakeStart: func() {
-			t.mu.Lock()
-			defer t.mu.Unlock()
-			t.seen = securing
-		},
+		TLSHandshakeStart: func() { t.note(func() { t.seen = securing }) },
 		TLSHandshakeDone: func(_ tls.ConnectionState, err error) {
 			if err == nil {
-				t.mu.Lock()
-				defer t.mu.Unlock()
-				t.seen = asking
+				t.note(func() { t.seen = asking })
 			}
 		},
 	})

@@ -1,13 +1,13 @@
 package doctor
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"net/http"
 	"net/url"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/tidwall/gjson"
@@ -33,12 +33,12 @@ type engine struct {
 	transport *upstream.Transport
 	tap       *tap // in front of transport
 
-	list     func(ctx context.Context) *trip // the request for the list of models, which is made once
-	listed   []string                        // models
-	model    string                          // of which a stream is asked
-	asked    *check                          // of a stream
-	reported usage.Usage                     // by the first stream
-	status   int                             // of the list; 0: none has come
+	list     *trip       // the request for the list of models, which the check of the name makes
+	listed   []string    // models
+	model    string      // of which a stream is asked
+	asked    *check      // of a stream
+	reported usage.Usage // by the first stream
+	status   int         // of the list; 0: none has come
 }
 
 // upstreams plans the checks of every upstream.
@@ -86,33 +86,21 @@ func (e *engine) at(base *url.URL) (*upstream.Client, error) {
 }
 
 func (e *engine) plan(values *check) {
-	subject := cmp.Or(e.of.Name, e.of.Base.Host)
-	add := func(id string, limit time.Duration, look func(context.Context) finding, needs ...*check) *check {
-		return e.x.plan.add(&check{id: "upstream." + id, subject: subject, needs: append(needs, values), limit: limit, look: look})
-	}
-	var once sync.Once
-	var list *trip
-	e.list = func(ctx context.Context) *trip {
-		once.Do(func() {
-			header, query := http.Header{}, ""
-			if e.anthropic() {
-				header.Set("Anthropic-Version", anthropicVersion)
-				query = "?limit=1000"
-			}
-			list = send(ctx, e.client, e.tap, "/v1/models"+query, header)
-		})
-		return list
+	add := func(id string, limit time.Duration, look look, needs ...*check) *check {
+		c := e.x.plan.add("upstream."+id, look, append(needs, values)...)
+		c.subject, c.limit = cmp.Or(e.of.Name, e.of.Base.Host), limit
+		return c
 	}
 	name := add("name", reachLimit, e.name)
-	connection := add("connection", 0, e.connection, name)
-	secured := add("tls", 0, e.secured, connection)
-	answer := add("answer", 0, e.answer, secured)
-	add("clock", 0, e.clock, answer)
-	credential := add("credential", 0, e.credential, answer)
-	models := add("models", 0, e.models, credential)
+	connection := add("connection", usualLimit, e.connection, name)
+	secured := add("tls", usualLimit, e.secured, connection)
+	answer := add("answer", usualLimit, e.answer, secured)
+	add("clock", usualLimit, e.clock, answer)
+	credential := add("credential", usualLimit, e.credential, answer)
+	models := add("models", usualLimit, e.models, credential)
 	stream := add("stream", streamLimit, e.stream, models)
 	e.asked = stream
-	add("usage", 0, e.usage, stream)
+	add("usage", usualLimit, e.usage, stream)
 	add("cached-tokens", streamLimit, e.cached, stream)
 }
 
@@ -123,7 +111,13 @@ func (e *engine) name(ctx context.Context) finding {
 	if err := e.open(); err != nil {
 		return failure("Correct REPRISE_UPSTREAM.", "%v", err)
 	}
-	t := e.list(ctx)
+	header, query := http.Header{}, ""
+	if e.anthropic() {
+		header.Set("Anthropic-Version", anthropicVersion)
+		query = "?limit=1000"
+	}
+	e.list = send(ctx, e.client, e.tap, "/v1/models"+query, header)
+	t := e.list
 	host := e.of.Base.Hostname()
 	if t.err != nil && t.at == naming {
 		return failure("Correct the host in REPRISE_UPSTREAM, or the name server of this machine.", "%s has no address: %v", host, t.err)
@@ -136,8 +130,8 @@ func (e *engine) name(ctx context.Context) finding {
 	return ok("%s is %s", host, strings.Join(t.names, ", "))
 }
 
-func (e *engine) connection(ctx context.Context) finding {
-	t := e.list(ctx)
+func (e *engine) connection(context.Context) finding {
+	t := e.list
 	if t.err != nil && t.at == connecting {
 		return failure("See whether the upstream runs, and whether a firewall or a network policy lets this machine reach it.", "%s: %v", e.of.Base.Host, t.err)
 	}
@@ -146,8 +140,8 @@ func (e *engine) connection(ctx context.Context) finding {
 	return ok("%s", cmp.Or(t.remote, "open"))
 }
 
-func (e *engine) secured(ctx context.Context) finding {
-	t := e.list(ctx)
+func (e *engine) secured(context.Context) finding {
+	t := e.list
 	if t.err != nil && t.at == securing {
 		return failure("Name the host by the name in its certificate, renew that, or trust its authority (SSL_CERT_FILE, SSL_CERT_DIR).", "%s: %v", e.of.Base.Host, t.err)
 	}
@@ -162,8 +156,8 @@ func (e *engine) secured(ctx context.Context) finding {
 	return f
 }
 
-func (e *engine) answer(ctx context.Context) finding {
-	t := e.list(ctx)
+func (e *engine) answer(context.Context) finding {
+	t := e.list
 	const repair = "See the log of the upstream."
 	switch {
 	case t.err != nil:
@@ -179,8 +173,8 @@ func (e *engine) answer(ctx context.Context) finding {
 // address returns the URL of the list of models.
 func (e *engine) address() string { return e.of.Base.JoinPath("models").Redacted() }
 
-func (e *engine) clock(ctx context.Context) finding {
-	t := e.list(ctx)
+func (e *engine) clock(context.Context) finding {
+	t := e.list
 	theirs, err := http.ParseTime(t.date)
 	if err != nil {
 		return skipped("its answers have no date")
@@ -196,8 +190,8 @@ func (e *engine) clock(ctx context.Context) finding {
 	return ok("within %v", max(off, time.Second))
 }
 
-func (e *engine) credential(ctx context.Context) finding {
-	t := e.list(ctx)
+func (e *engine) credential(context.Context) finding {
+	t := e.list
 	e.status = t.status
 	switch {
 	case t.status == http.StatusTooManyRequests:
@@ -218,7 +212,7 @@ func (e *engine) credential(ctx context.Context) finding {
 }
 
 func (e *engine) models(ctx context.Context) finding {
-	t := e.list(ctx)
+	t := e.list
 	if t.status/100 != 2 {
 		e.model = e.first()
 		if t.status == http.StatusForbidden {
@@ -291,4 +285,41 @@ func answering(listed []string) string {
 		return ""
 	}
 	return all[0]
+}
+
+// unlisted says what it means that the base URL has no list of models.
+func (e *engine) unlisted(ctx context.Context, t *trip) finding {
+	if bytes.Contains(t.body, []byte("This is the admin listener")) {
+		return failure("Name the API of an engine or of a provider in REPRISE_UPSTREAM; that of a proxy is at its REPRISE_LISTEN.", "%s is the admin listener of a proxy", e.of.Base.Redacted())
+	}
+	if t.status == http.StatusNotFound {
+		if base := e.elsewhere(ctx); base != nil {
+			return failure("Write "+base.Redacted()+" in REPRISE_UPSTREAM.", "GET %s: status 404, and %s has a list: the base URL is another one", e.address(), base.JoinPath("models").Redacted())
+		}
+	}
+	if n := len(e.of.Models); n > 0 {
+		return ok("not listed (status %d); the settings name %s", t.status, plural(n, "model"))
+	}
+	return warning("See whether the base URL is right: most end in /v1. Where the upstream has no list, name its models by models= in REPRISE_UPSTREAM.",
+		"GET %s: status %d, so there is no list of models at this base URL", e.address(), t.status)
+}
+
+// elsewhere is a base URL on the same host that has a list of models: with /v1 behind the path, or as the path. nil: there is none.
+func (e *engine) elsewhere(ctx context.Context) *url.URL {
+	for _, path := range []string{strings.TrimRight(e.of.Base.Path, "/") + "/v1", "/v1"} {
+		base := *e.of.Base
+		if base.Path, base.RawPath = path, ""; path == strings.TrimRight(e.of.Base.Path, "/") {
+			continue
+		}
+		c, err := e.at(&base)
+		if err != nil {
+			continue
+		}
+		t := send(ctx, c, e.tap, "/v1/models", http.Header{})
+		c.Close()
+		if t.err == nil && t.status == http.StatusOK && gjson.GetBytes(t.body, "data").IsArray() {
+			return &base
+		}
+	}
+	return nil
 }
