@@ -27,7 +27,7 @@ func BenchmarkSearch(b *testing.B) {
 		fresh[i] = vectorOf(next())
 	}
 	gates := embed.NewBuiltin().Thresholds()
-	t, err := New(Options{Dim: 384, Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge, Index: KindFlat})
+	t, err := New(Options{Dim: 384, Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -69,7 +69,7 @@ func benchSearch(b *testing.B, t *Topics, queries [][]float32) {
 
 // BenchmarkParent detects a parent among 64 accesses of one topic and chain, the worst case: each is scored.
 func BenchmarkParent(b *testing.B) {
-	t, err := New(Options{Dim: 384, Hit: 0.97, Route: 0.6, Edge: 0.45, Index: KindFlat})
+	t, err := New(Options{Dim: 384, Hit: 0.97, Route: 0.6, Edge: 0.45})
 	if err != nil {
 		b.Fatal(err)
 	}
@@ -170,7 +170,7 @@ func BenchmarkMemory(b *testing.B) {
 	vectors := unitVectors(rng, n, dim)
 	for b.Loop() {
 		before := heapInUse()
-		t, err := New(Options{Dim: dim, Hit: 0.9, Route: 0.5, Edge: 0.5, Index: KindFlat})
+		t, err := New(Options{Dim: dim, Hit: 0.9, Route: 0.5, Edge: 0.5})
 		if err != nil {
 			b.Fatal(err)
 		}

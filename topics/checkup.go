@@ -15,7 +15,6 @@ const (
 	gateDrop   = 0.25 // until it is lower by more than this
 	minRecall  = 0.98 // a graph with lower recall does not serve
 	goodRecall = 0.985
-	worthwhile = 0.75 // of the time of a scan: a search may be followed by an insertion, which costs a quarter of it
 )
 
 // breadths are the numbers of nearest nodes that a search looks for. A self-check takes the first that finds enough.
@@ -46,8 +45,7 @@ func (t *trial) full() bool {
 
 // checkup compares a graph with a scan of the same rows.
 type checkup struct {
-	forced  bool // slow is no reason to refuse it
-	asked   int  // queries
+	asked   int // queries
 	gate    float32
 	counted int // queries whose nearest row passes the gate,
 	nearest int // those for which the graph found it,
@@ -63,7 +61,7 @@ func (g *graph) check(p *parts) {
 	if !ended {
 		return
 	}
-	why := c.refusal()
+	why := c.refusal(g.options.share)
 	if why != "" {
 		g.refuse(why)
 	}
@@ -88,7 +86,7 @@ type exact struct {
 // over the route gate, because most are of new topics, it asks for rows over a lower one, which are harder to find. It reports false where it
 // ended early because the graph was stopped.
 func (g *graph) examine(p *parts, queries []*query) (c checkup, ended bool) {
-	c.asked, c.forced = len(queries), g.options.forced
+	c.asked = len(queries)
 	var want []exact
 	for c.gate = float32(g.options.route); ; c.gate -= gateStep {
 		if want, ended = c.scan(g, queries); !ended {
@@ -127,14 +125,6 @@ func (c *checkup) scan(g *graph, queries []*query) (want []exact, ended bool) {
 		c.flat = median(times)
 	}
 	return want, true
-}
-
-// readLock is a lock as its readers have it.
-type readLock struct{ *sync.RWMutex }
-
-func (l readLock) pause() {
-	l.RUnlock()
-	l.RLock()
 }
 
 func (c *checkup) scanOne(g *graph, q *query) (exact, time.Duration) {
@@ -188,15 +178,15 @@ func (c *checkup) recall() float64 { return float64(c.nearest) / float64(max(c.c
 // share is the time of a search in the graph as a part of that of a scan.
 func (c *checkup) share() float64 { return float64(c.graph) / float64(c.flat) }
 
-// refusal returns why a graph must not serve, "" if it may. That some row over the gate is found is implied by the nearest.
-func (c *checkup) refusal() string {
+// refusal returns why a graph must not serve, "" if it may. Its search may take the given share of the time of a scan.
+func (c *checkup) refusal(share float64) string {
 	switch {
 	case c.counted < minCounted:
 		return fmt.Sprintf("only %d of %d queries are near any topic, too few to check a graph", c.counted, c.asked)
 	case c.recall() < minRecall:
 		return fmt.Sprintf("recall %.3f of the graph is below %.2f; for %.3f of the queries it found a topic", c.recall(), minRecall, float64(c.any)/float64(c.counted))
-	case c.share() > worthwhile && !c.forced:
-		return fmt.Sprintf("the graph takes %.2f of the time of a scan, want at most %.2f", c.share(), worthwhile)
+	case c.share() > share:
+		return fmt.Sprintf("the graph takes %.2f of the time of a scan, want at most %.2f", c.share(), share)
 	}
 	return ""
 }

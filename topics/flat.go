@@ -3,13 +3,11 @@ package topics
 import (
 	"math/bits"
 	"slices"
-
-	"reprise/topics/internal/hamming"
 )
 
 const noSlot = -1
 
-// flat is the index that scans the sketches of its rows. Add and Remove cost O(1), Search some 0.9 ns a row (see package hamming); it loses the
+// flat is the index that scans the sketches of its rows. Add and Remove cost O(1), Search some 0.9 ns a row (see form); it loses the
 // nearest row with a probability below 2e-4 (see scan). A row costs 40 bytes.
 type flat struct {
 	rows   *rows
@@ -124,7 +122,7 @@ func (n *nearest) min() float32 {
 func (f *flat) near(from, to int, q *query, cut int, dst []candidate) []candidate {
 	heads := f.heads.part(int32(from), int32(to))
 	set, first := q.set[:(len(heads)+63)/64], (*firstPart)(q.sketch[:firstWords])
-	hamming.Near256(set, heads, first, cut)
+	near256(set, heads, first, cut)
 	q.rows = appendSet(q.rows[:0], set, 0)
 	for _, i := range q.rows {
 		h := &heads[i]

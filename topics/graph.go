@@ -10,6 +10,12 @@ import (
 )
 
 const (
+	// graphFrom is the number of anchors from which on a graph is tried. With the scan in AVX-512, its search takes as long as a scan at 100,000
+	// anchors, 0.6 of that at 300,000 and 0.25 at 1,000,000; an insertion, which a scan does not need, takes a quarter of a search. To build it
+	// costs as much CPU as an eighth to a third as many scans as there are anchors.
+	graphFrom  = 300_000
+	worthwhile = 0.75 // of the time of a scan: a search may be followed by an insertion, which costs a quarter of it
+
 	minChanges = 1024 // changes after which a set of any size may be tried again
 	minDelta   = 128  // rows that wait for the builder; a scan of them takes less than 1 µs
 	missSlots  = 2048 // searches without a result whose nodes are kept for the row that may follow
@@ -43,7 +49,7 @@ type graph struct {
 // graphOptions are the settings of a graph.
 type graphOptions struct {
 	min     int           // rows from which on a graph is tried
-	forced  bool          // it serves also where it is slower than a scan
+	share   float64       // of the time of a scan: the most that a search may take
 	route   float64       // a query that has no row over this gate does not count in the self-check
 	owner   *sync.RWMutex // protects the rows and the graph
 	builder *builder

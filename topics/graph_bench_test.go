@@ -28,11 +28,12 @@ func BenchmarkGraph(b *testing.B) {
 
 func benchGraph(b *testing.B, size int) {
 	next, gates := texts(b), embed.NewBuiltin().Thresholds()
-	t, err := New(Options{Dim: 384, Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge, Index: KindGraph})
+	t, err := New(Options{Dim: 384, Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge})
 	if err != nil {
 		b.Fatal(err)
 	}
 	defer t.Close()
+	t.graphs.min, t.graphs.share = 1000, 1e9
 	fresh := make([]*query, 2*trialLen)
 	for i := range fresh {
 		fresh[i] = newQuery(vectorOf(next()))
@@ -45,21 +46,24 @@ func benchGraph(b *testing.B, size int) {
 	s := t.scope(ScopeID{})
 	g := s.index.(*graph)
 	before := heapInUse()
-	b.ReportMetric(cpu(func() { s.nearest(g, fresh[0]); t.builder.runs.Wait() })/float64(size), "µs/insert")
+	b.ReportMetric(cpuTime(func() { s.nearest(g, fresh[0]); t.builder.runs.Wait() })/float64(size), "µs/insert")
 	b.ReportMetric((heapInUse()-before)/float64(size), "B/node")
 	for _, q := range fresh[:trialLen-1] {
 		s.nearest(g, q)
 	}
-	b.ReportMetric(cpu(func() { s.nearest(g, fresh[trialLen-1]); t.builder.runs.Wait() })/1e6, "s/check")
+	b.ReportMetric(cpuTime(func() { s.nearest(g, fresh[trialLen-1]); t.builder.runs.Wait() })/1e6, "s/check")
 	status := s.stats().Index
 	b.Logf("%+v", status)
 	b.ReportMetric(status.Recall, "recall")
 	b.ReportMetric(float64(status.Breadth), "breadth")
-	graph, scan, recall := s.compared(fresh[trialLen:])
-	b.ReportMetric(graph, "µs/graph-search")
-	b.ReportMetric(scan, "µs/scan")
-	b.ReportMetric(recall, "recall-others")
-	b.ReportMetric(cpu(func() {
+	for name, index := range map[string]index{"µs/graph-search": g, "µs/scan": g.flat} {
+		b.ReportMetric(cpuTime(func() {
+			for _, q := range fresh[trialLen:] {
+				s.nearest(index, q)
+			}
+		})/trialLen, name)
+	}
+	b.ReportMetric(cpuTime(func() {
 		for _, q := range fresh[trialLen:] {
 			search(t, Query{Vector: q.vector})
 		}
@@ -74,8 +78,8 @@ func (s *scope) nearest(index index, q *query) []neighbor {
 	return index.Search(q, 1, float32(s.options.Route), nil)
 }
 
-// cpu is the CPU time that f takes, with the builder, in µs.
-func cpu(f func()) float64 {
+// cpuTime is the CPU time that f takes, with the builder, in µs.
+func cpuTime(f func()) float64 {
 	used := func() float64 {
 		var u syscall.Rusage
 		_ = syscall.Getrusage(syscall.RUSAGE_SELF, &u)
@@ -84,30 +88,6 @@ func cpu(f func()) float64 {
 	before := used()
 	f()
 	return used() - before
-}
-
-// compared returns the times of a search by the graph and by the scan in µs, and the recall of the graph.
-func (s *scope) compared(queries []*query) (ofGraph, ofScan, recall float64) {
-	g := s.index.(*graph)
-	got, want := make([][]neighbor, len(queries)), make([][]neighbor, len(queries))
-	search := func(index index, found [][]neighbor) float64 {
-		return cpu(func() {
-			for i, q := range queries {
-				found[i] = s.nearest(index, q)
-			}
-		}) / float64(len(queries))
-	}
-	ofGraph, ofScan = search(g, got), search(g.flat, want)
-	counted, found := 0, 0
-	for i, w := range want {
-		if len(w) > 0 {
-			counted++
-			if len(got[i]) > 0 && got[i][0].score >= w[0].score {
-				found++
-			}
-		}
-	}
-	return ofGraph, ofScan, float64(found) / float64(counted)
 }
 
 // benchChurn searches for new vectors, each of which then takes the place of an entry, and returns what an insertion takes, in µs.
@@ -120,7 +100,7 @@ func benchChurn(b *testing.B, t *Topics, size int) (took float64) {
 			search(t, Query{Vector: v})
 			vectors = append(vectors, v)
 		}
-		took += cpu(func() {
+		took += cpuTime(func() {
 			for i, v := range vectors {
 				id := batch*minDelta + i + 1
 				t.Forget(EntryID(id))

@@ -201,12 +201,11 @@ func TestRefusal(t *testing.T) {
 		{func(c *checkup) { c.nearest = 980 }, ""},
 		{func(c *checkup) { c.nearest = 979 }, "recall"},
 		{func(c *checkup) { c.graph += time.Microsecond / 2 }, "of the time of a scan"},
-		{func(c *checkup) { c.graph, c.forced = c.flat, true }, ""},
 		{func(c *checkup) { c.counted = minCounted - 1; c.nearest = c.counted }, "too few"},
 	} {
 		got := good
 		c.change(&got)
-		if why := got.refusal(); (why == "") != (c.want == "") || !strings.Contains(why, c.want) {
+		if why := got.refusal(worthwhile); (why == "") != (c.want == "") || !strings.Contains(why, c.want) {
 			t.Errorf("%+v: %q, want %q", got, why, c.want)
 		}
 	}

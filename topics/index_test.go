@@ -82,7 +82,7 @@ func graphOver(t testing.TB, dim, from int) namedGraph {
 	t.Cleanup(b.close)
 	var g *graph
 	x := newNamed(dim, func(x *named, flat *flat) index {
-		g = newGraph(flat, graphOptions{min: from, forced: true, route: 0.6, owner: &x.mu, builder: b})
+		g = newGraph(flat, graphOptions{min: from, share: 1e9, route: 0.6, owner: &x.mu, builder: b})
 		return g
 	})
 	return namedGraph{x, g}

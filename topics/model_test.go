@@ -314,7 +314,7 @@ func (r Route) text() string {
 var settings = []Options{
 	{Dim: 12, Hit: 0.97, Route: 0.7, Edge: 0.6},
 	{Dim: 12, Hit: 0.97, Route: 0.5, Edge: 0.6, Lookback: 5},
-	{Dim: 12, Hit: 0.85, Route: 0.7, Edge: 0.3, PaperAnchors: true, Index: KindFlat},
+	{Dim: 12, Hit: 0.85, Route: 0.7, Edge: 0.3, PaperAnchors: true},
 }
 
 func TestTopicsAgainstModel(t *testing.T) {

@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"reprise/embed"
-	"reprise/topics/internal/hamming"
 )
 
 const (
@@ -50,7 +49,7 @@ func (s *scan) all() {
 		}
 		heads := s.rows.heads.part(from, s.rows.end)
 		set := s.query.set[:(len(heads)+63)/64]
-		hamming.Near64(set, heads, s.query.sketch[0], cutFor(headBits, s.min, s.z))
+		near64(set, heads, s.query.sketch[0], cutFor(headBits, s.min, s.z))
 		if rows = appendSet(rows, set, from); len(rows) >= checkLen {
 			s.checkRows(rows)
 			rows = rows[:0]

@@ -52,8 +52,8 @@ type entry struct {
 	gone       bool
 }
 
-// newScope makes an empty scope. It has no graph, and so no background work, if background is nil.
-func newScope(id ScopeID, o *Options, dim int, background *builder) *scope {
+// newScope makes an empty scope. It has no graph, and so no background work, if the options of graphs name no builder.
+func newScope(id ScopeID, o *Options, dim int, graphs graphOptions) *scope {
 	s := &scope{
 		id: id, options: o,
 		topics: make(map[TopicID]*topic), chains: make(map[ChainID]*chain),
@@ -61,10 +61,8 @@ func newScope(id ScopeID, o *Options, dim int, background *builder) *scope {
 	}
 	flat := newFlat(s.rows, s)
 	s.index = flat
-	if o.Index != KindFlat && background != nil {
-		g := o.graphOptions()
-		g.owner, g.builder = &s.mu, background
-		s.index = newGraph(flat, g)
+	if graphs.owner = &s.mu; graphs.builder != nil {
+		s.index = newGraph(flat, graphs)
 	}
 	return s
 }

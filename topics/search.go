@@ -72,7 +72,7 @@ func (t *Topics) Search(q Query) (r Route, ok bool) {
 		return r, true
 	}
 	request := queries.Get().(*query)
-	request.vector, request.sketch, request.lock = q.Vector, sketchOf(q.Vector), s
+	request.vector, request.sketch, request.lock = q.Vector, sketchOf(q.Vector), readLock{&s.mu}
 	defer request.release()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -89,12 +89,6 @@ func (t *Topics) Search(q Query) (r Route, ok bool) {
 func (q *query) release() {
 	q.vector, q.lock = nil, nil
 	queries.Put(q)
-}
-
-// pause lets writers pass that wait for the lock, which the caller holds for reading.
-func (s *scope) pause() {
-	s.mu.RUnlock()
-	s.mu.RLock()
 }
 
 // Refresh chooses an anchor for every topic of the scope that lost its own (paper 002, Alg. 5): the most important member,

@@ -2,13 +2,12 @@ package topics
 
 import (
 	"math"
-
-	"reprise/topics/internal/hadamard"
+	"sync"
 )
 
 const (
 	sketchWords = 8
-	sketchBits  = 64 * sketchWords // hadamard.Len
+	sketchBits  = 64 * sketchWords
 
 	sketchSeed = 0x7265707269736531
 	signBlocks = 16
@@ -33,6 +32,14 @@ type query struct {
 
 // pauser lets writers pass that wait for a lock that the caller holds for reading.
 type pauser interface{ pause() }
+
+// readLock is a lock that the caller holds for reading.
+type readLock struct{ *sync.RWMutex }
+
+func (l readLock) pause() {
+	l.RUnlock()
+	l.RLock()
+}
 
 // signs are diagonals of random signs, one for each block of 512 coordinates and the last for the second round.
 var signs = func() (all [signBlocks + 1][sketchBits]float32) {
@@ -60,11 +67,11 @@ func sketchOf(v []float32) (s sketch) {
 		}
 		v = v[len(block):]
 	}
-	hadamard.Transform(&x)
+	hadamard(&x)
 	for j, d := range signs[signBlocks] {
 		x[j] *= d
 	}
-	hadamard.Transform(&x)
+	hadamard(&x)
 	for w := range s {
 		var word uint64
 		for j, y := range x[64*w : 64*w+64] {

@@ -11,8 +11,7 @@
 //
 // Anchors are found by an index. One scans sketches; the other is HNSW over sketches (internal/hnsw), for what outgrows a scan: it grows
 // with the set in the background, and serves only after a self-check that compares its recall and speed with the scan on queries of
-// requests. coder/hnsw, the library that was to do this, takes twenty times as long for the same recall even on this graph
-// (BenchmarkLibrary), and its own construction cannot serve.
+// requests. coder/hnsw, the library that was to do this, finds the nearest of 10,000 for a fifth of the queries (BenchmarkLibrary in internal/hnsw).
 //
 // Which member is the anchor depends on the order of the calls that change something. None of them calls back: Add,
 // SetImportance and Refresh return which entries became anchors, so that a caller can log that order, and RestoreAnchor
@@ -47,12 +46,6 @@ type ScopeID [32]byte
 // ChainID is the digest of the earlier turns of a conversation. Zero: there are none.
 type ChainID [32]byte
 
-// ErrNoDim is wrapped by the error of Add before the length of the vectors is known.
-var ErrNoDim = errors.New("the length of vectors is not known yet")
-
-// ErrMember is wrapped by the errors of Add that are not about the vector.
-var ErrMember = errors.New("bad member")
-
 // Topics holds the vectors of all entries, by scope and topic. All methods are safe for concurrent use. Beyond the vector
 // an entry costs some 295 bytes where each has a topic of its own, 105 of them its sketch and its place in a flat, 60 the maps of entries and topics.
 type Topics struct {
@@ -62,9 +55,9 @@ type Topics struct {
 	builder builder       // of graphs, those of freed scopes too
 
 	mu      sync.RWMutex // protects what follows, not the scopes and entries in the maps; taken after a scope's lock or alone
-	closed  bool
 	scopes  map[ScopeID]*scope
 	entries map[EntryID]*entry
+	graphs  graphOptions // of scopes made from now on; Close takes their builder away
 }
 
 // New makes an empty Topics, or returns an error that wraps ErrOptions.
@@ -80,6 +73,7 @@ func New(o Options) (*Topics, error) {
 func newTopics(o Options) *Topics {
 	t := &Topics{options: o, scopes: make(map[ScopeID]*scope), entries: make(map[EntryID]*entry)}
 	t.dim.Store(int64(o.Dim))
+	t.graphs = graphOptions{min: graphFrom, share: worthwhile, route: o.Route, builder: &t.builder}
 	return t
 }
 
@@ -98,10 +92,11 @@ type dim struct{ atomic.Int64 }
 
 func (d *dim) get() int { return int(d.Load()) }
 
-// Close ends all background work and waits for it. Everything else still works afterwards.
+// Close ends all background work and waits for it. Everything else still works afterwards, and scopes made then are only scanned: a replay
+// that must repeat itself calls it first.
 func (t *Topics) Close() {
 	t.mu.Lock()
-	t.closed = true
+	t.graphs.builder = nil
 	t.mu.Unlock()
 	for _, s := range t.allScopes() {
 		s.stop()
@@ -157,11 +152,11 @@ type Member struct {
 // became its anchor. An entry that is known already stays as it is.
 func (t *Topics) Add(m Member) (topic TopicID, anchor bool, err error) {
 	if m.ID == 0 {
-		return 0, false, fmt.Errorf("%w: id 0", ErrMember)
+		return 0, false, errors.New("add an entry: its id is 0")
 	}
 	dim := t.dim.get()
 	if dim == 0 {
-		return 0, false, fmt.Errorf("add entry %d: %w", m.ID, ErrNoDim)
+		return 0, false, fmt.Errorf("add entry %d: the length of vectors is not known yet", m.ID)
 	}
 	if err := embed.Check(m.Vector, dim); err != nil {
 		return 0, false, fmt.Errorf("add entry %d: %w", m.ID, err)
@@ -279,11 +274,7 @@ func (t *Topics) makeScope(id ScopeID) *scope {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.scopes[id] == nil {
-		background := &t.builder
-		if t.closed {
-			background = nil
-		}
-		t.scopes[id] = newScope(id, &t.options, t.dim.get(), background)
+		t.scopes[id] = newScope(id, &t.options, t.dim.get(), t.graphs)
 	}
 	return t.scopes[id]
 }

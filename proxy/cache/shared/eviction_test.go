@@ -71,7 +71,7 @@ func (e *evicting) add(so store.Options, co cache.Options) *cache.Cache {
 		e.tb.Fatal(err)
 	}
 	co.Store, co.GivenTopics = st, true
-	if co.Topics, err = topics.New(topics.Options{Dim: 2, Hit: .99, Route: .9, Edge: .8, Index: topics.KindFlat}); err != nil {
+	if co.Topics, err = topics.New(topics.Options{Dim: 2, Hit: .99, Route: .9, Edge: .8}); err != nil {
 		e.tb.Fatal(err)
 	}
 	c, err := cache.New(co)

@@ -54,7 +54,7 @@ func (m *member) start(l Link, secret [32]byte, process uint16, change ...func(*
 	if err != nil {
 		t.Fatal(err)
 	}
-	tp, err := topics.New(topics.Options{Dim: 2, Hit: .99, Route: .9, Edge: .8, Index: topics.KindFlat})
+	tp, err := topics.New(topics.Options{Dim: 2, Hit: .99, Route: .9, Edge: .8})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -8,7 +8,7 @@
 // others, .985 at 256. A distance reads 32 bytes and not
 // 1,536, and to build the graph needs no vector.
 //
-// One goroutine at a time builds and writes, by Insert, Sweep, Release and Export. Searches and Kill run beside it and beside each other, and
+// One goroutine at a time builds and writes, by Insert, Sweep and Release. Searches and Kill run beside it and beside each other, and
 // none of them waits: links and keys are read and written atomically, and a search that meets a list while it is written sees
 // links of before or after, all of which are nodes.
 //
@@ -97,9 +97,6 @@ func (g *Graph) Len() int { return int(g.live.Load()) }
 
 // Dead is the number of tombstones. Searches pass through them, and take longer.
 func (g *Graph) Dead() int { return int(g.dead.Load()) }
-
-// Key is the key of a node, 0 of a tombstone.
-func (g *Graph) Key(n Node) uint64 { return g.view.Load().key(n).Load() }
 
 // Kill makes a node a tombstone, which no later search returns. Its key is erased at once, its sketch by Release.
 func (g *Graph) Kill(n Node) {

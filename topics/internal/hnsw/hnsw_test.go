@@ -34,14 +34,14 @@ func nearTo(rng *rand.Rand, s Sketch, n int) Sketch {
 
 // model is a graph beside what it must hold.
 type model struct {
-	t      *testing.T
+	t      testing.TB
 	graph  *Graph
 	stored map[uint64]Sketch
 	nodes  map[uint64]Node
 	keys   []uint64 // of stored, in an order that depends on nothing but the calls
 }
 
-func newModel(t *testing.T) *model {
+func newModel(t testing.TB) *model {
 	return &model{t: t, graph: New(1), stored: map[uint64]Sketch{}, nodes: map[uint64]Node{}}
 }
 

@@ -75,10 +75,11 @@ func newCache(o Options, n int, random *rand.Rand) (*cache.Cache, error) {
 		gates.Hit = o.Gate
 		gates.Route = min(gates.Route, gates.Hit*0.9)
 	}
-	t, err := topics.New(topics.Options{Dim: o.Embedder.Dim(), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge, Index: topics.KindFlat})
+	t, err := topics.New(topics.Options{Dim: o.Embedder.Dim(), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge})
 	if err != nil {
 		return nil, err
 	}
+	t.Close() // no graph is built in the background, so that a run repeats itself
 	entries, err := store.Open(store.Options{Limit: policy.Limit{Entries: n + 1}, Evictor: classic.NewLRU()})
 	if err != nil {
 		return nil, err

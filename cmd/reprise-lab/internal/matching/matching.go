@@ -181,7 +181,7 @@ func (m *Flags) fill() {
 func (m *Flags) byMeaning(s *sim.Slice, dim int) *replay.Prepared {
 	o := semantic.Options{Labels: semantic.Given, Detect: m.Parents == detected, Judge: guards[m.Guard],
 		// The flat index, because a graph is built in the background and its answers depend on timing.
-		Topics: topics.Options{Dim: dim, Hit: m.Hit, Route: min(m.Route, below(m.Hit)), Edge: m.Edge, Lookback: m.Lookback, Index: topics.KindFlat}}
+		Topics: topics.Options{Dim: dim, Hit: m.Hit, Route: min(m.Route, below(m.Hit)), Edge: m.Edge, Lookback: m.Lookback}}
 	p := &replay.Prepared{Trace: s}
 	if m.Topics == routed {
 		o.Labels = semantic.Routed

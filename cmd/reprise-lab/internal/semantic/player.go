@@ -52,6 +52,7 @@ func (p *player) open(e policy.Evictor, limit policy.Limit) (err error) {
 	if p.topics, err = topics.New(p.o.Topics); err != nil {
 		return err
 	}
+	p.topics.Close() // no graph is built in the background, so that a replay repeats itself
 	if p.o.Labels == Given {
 		p.topics.SetNext(unlabelled)
 	}

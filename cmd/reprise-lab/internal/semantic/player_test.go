@@ -25,7 +25,7 @@ func at(degrees float64) []float32 {
 // The gates of the tests, in degrees: an answer is shared up to 10, a topic to 30, a parent to 60.
 func options() Options {
 	cos := func(degrees float64) float64 { return math.Cos(degrees * math.Pi / 180) }
-	return Options{Labels: Routed, Topics: topics.Options{Dim: 2, Hit: cos(10), Route: cos(30), Edge: cos(60), Index: topics.KindFlat}}
+	return Options{Labels: Routed, Topics: topics.Options{Dim: 2, Hit: cos(10), Route: cos(30), Edge: cos(60)}}
 }
 
 // recorder is LRU that notes every call.

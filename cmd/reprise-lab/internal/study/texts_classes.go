@@ -43,10 +43,11 @@ func (c *classifier) class(r *sim.Request) (id uint64, err error) {
 	}
 	v := r.Content.Vector
 	if c.first == nil {
-		c.first, err = topics.New(topics.Options{Dim: len(v), Hit: c.gate, Route: c.gate / 2, Edge: c.gate, Index: topics.KindFlat})
+		c.first, err = topics.New(topics.Options{Dim: len(v), Hit: c.gate, Route: c.gate / 2, Edge: c.gate})
 		if err != nil {
 			return 0, err
 		}
+		c.first.Close() // no graph is built in the background, so that a run repeats itself
 	}
 	if near, _ := c.first.Search(topics.Query{Vector: v}); len(near.Matches) > 0 { // no anchor ever leaves, so there is nothing to refresh
 		return uint64(near.Matches[0].ID), nil

@@ -1,20 +1,11 @@
 //go:build !purego && !race
 
-package hamming
+package topics
 
 import "golang.org/x/sys/cpu"
 
-// form is a set of instructions.
-type form int
-
-const (
-	inGo form = iota
-	inAVX2
-	inAVX512
-)
-
-// fastest is the best form that this processor and its operating system have.
-var fastest = func() form {
+// fastest returns the best form that this processor and its operating system have.
+func fastest() form {
 	switch x := cpu.X86; {
 	case x.HasAVX512F && x.HasAVX512DQ && x.HasAVX512VPOPCNTDQ:
 		return inAVX512
@@ -22,13 +13,10 @@ var fastest = func() form {
 		return inAVX2
 	}
 	return inGo
-}()
+}
 
-// used is the form that runs.
-var used = fastest
-
-// near64 does as many rows as it can, a multiple of 64, and returns their number.
-func near64(dst, rows []uint64, q uint64, cut int) (done int) {
+// simd64 does as many rows as it can, a multiple of 64, and returns their number.
+func simd64(dst, rows []uint64, q uint64, cut int) (done int) {
 	n := len(rows) &^ 63
 	switch {
 	case n == 0:
@@ -43,8 +31,8 @@ func near64(dst, rows []uint64, q uint64, cut int) (done int) {
 	return n
 }
 
-// near256 does as many rows as it can, a multiple of 64, and returns their number.
-func near256(dst []uint64, rows [][4]uint64, q *[4]uint64, cut int) (done int) {
+// simd256 does as many rows as it can, a multiple of 64, and returns their number.
+func simd256(dst []uint64, rows [][4]uint64, q *[4]uint64, cut int) (done int) {
 	n := len(rows) &^ 63
 	switch {
 	case n == 0:
@@ -59,7 +47,10 @@ func near256(dst []uint64, rows [][4]uint64, q *[4]uint64, cut int) (done int) {
 	return n
 }
 
-// n is a multiple of 8, and not 0. dst gets n bits.
+//go:noescape
+func hadamardAVX2(x *[sketchBits]float32)
+
+// In the next four, n is a multiple of 8, and not 0. dst gets n bits.
 
 //go:noescape
 func near64AVX512(dst, rows *uint64, n int, q uint64, cut int)

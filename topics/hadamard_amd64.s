@@ -70,8 +70,8 @@ GLOBL signs<>(SB), RODATA|NOPTR, $96
 	VMOVUPS Y6, (6*step)(DI)     \
 	VMOVUPS Y7, (7*step)(DI)
 
-// func transformAVX2(x *[512]float32)
-TEXT ·transformAVX2(SB), NOSPLIT, $0-8
+// func hadamardAVX2(x *[512]float32)
+TEXT ·hadamardAVX2(SB), NOSPLIT, $0-8
 	MOVQ    x+0(FP), DI
 	VMOVUPS signs<>+0(SB), Y12
 	VMOVUPS signs<>+32(SB), Y13

@@ -1,5 +1,0 @@
-//go:build !amd64 || purego || race
-
-package hadamard
-
-func transform(*[Len]float32) (done bool) { return false }
