@@ -109,7 +109,7 @@ var outside = map[string]string{
 	"github.com/redis/go-redis/v9":        "store/redis tests",
 	"go.yaml.in/yaml/v4":                  "internal/yamlfile cmd/reprise/internal/config",
 	"golang.org/x/text":                   "embed/model2vec",
-	"golang.org/x/sys":                    "topics/internal",
+	"golang.org/x/sys":                    "topics",
 	"golang.org/x/term":                   "cmd",
 	"gonum.org/v1/plot":                   lab,
 	// The module that checks the Helm chart has these, so that the program has not.
