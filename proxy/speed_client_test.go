@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"net"
 	"slices"
 	"strconv"
@@ -24,33 +22,25 @@ type job struct {
 	Rate  float64 // requests a second, begun on time however slow the answers are; 0: each connection asks again as soon as it has its answer
 	Until bool    // end with the first job of the batch that is not Until
 
-	From   int // number of the first prompt; the next ones follow
-	Among  int // above 0: prompts are drawn from the numbers 0 to Among instead; From is the seed of the draw
-	Words  int // of a prompt
-	Scope  int // number of the credential, which makes a scope
-	Scopes int // above 1: requests are spread over so many scopes, from Scope on
+	From  int // number of the first prompt; the next ones follow
+	Among int // above 0: prompts are drawn from the numbers 0 to Among instead; From is the seed of the draw
+	Scope int // number of the credential, which makes a scope
 }
 
 // kinds are what a job asks with prompt i as its request number k; each request is made before the load begins.
 var kinds = map[string]func(t *texts, j *job, i, k int) []byte{
-	"models": func(_ *texts, j *job, _, _ int) []byte { return raw(j, "GET /v1/models", "", 0) },
+	"models": func(_ *texts, j *job, _, _ int) []byte { return raw(j, "GET /v1/models", "") },
 	"nostore": func(t *texts, j *job, i, _ int) []byte {
-		return raw(j, "POST /v1/chat/completions", chatBody(t.prompt(i, j.Words), ""), i, "Cache-Control: no-cache, no-store")
+		return raw(j, "POST /v1/chat/completions", chatBody(t.prompt(i), ""), "Cache-Control: no-cache, no-store")
 	},
 	"chat": func(t *texts, j *job, i, _ int) []byte {
-		return raw(j, "POST /v1/chat/completions", chatBody(t.prompt(i, j.Words), ""), i)
-	},
-	"long": func(t *texts, j *job, i, _ int) []byte {
-		return raw(j, "POST /v1/chat/completions", chatBody(t.prompt(i, j.Words), `,"user":"long"`), i)
+		return raw(j, "POST /v1/chat/completions", chatBody(t.prompt(i), ""))
 	},
 	"variant": func(t *texts, j *job, i, k int) []byte {
-		return raw(j, "POST /v1/chat/completions", chatBody(variant(t.prompt(i, j.Words), k), ""), i)
+		return raw(j, "POST /v1/chat/completions", chatBody(variant(t.prompt(i), k), ""))
 	},
 	"stream": func(t *texts, j *job, i, _ int) []byte {
-		return raw(j, "POST /v1/chat/completions", chatBody(t.prompt(i, j.Words), `,"stream":true`), i)
-	},
-	"paced": func(t *texts, j *job, i, _ int) []byte {
-		return raw(j, "POST /v1/chat/completions", chatBody(t.prompt(i, j.Words), `,"stream":true,"user":"paced"`), i)
+		return raw(j, "POST /v1/chat/completions", chatBody(t.prompt(i), `,"stream":true`))
 	},
 }
 
@@ -59,12 +49,8 @@ func chatBody(prompt, more string) string {
 	return `{"model":"gpt-4o-mini","messages":[{"role":"user","content":` + string(text) + `}]` + more + `}`
 }
 
-func raw(j *job, line, body string, i int, headers ...string) []byte {
-	scope := j.Scope
-	if j.Scopes > 1 {
-		scope += i % j.Scopes
-	}
-	out := fmt.Appendf(nil, "%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer sk-user-%06d\r\nAccept: application/json\r\nUser-Agent: OpenAI/Python 1.99.0\r\n", line, j.Addr, scope)
+func raw(j *job, line, body string, headers ...string) []byte {
+	out := fmt.Appendf(nil, "%s HTTP/1.1\r\nHost: %s\r\nAuthorization: Bearer sk-user-%06d\r\nAccept: application/json\r\nUser-Agent: OpenAI/Python 1.99.0\r\n", line, j.Addr, j.Scope)
 	for _, h := range headers {
 		out = append(append(out, h...), "\r\n"...)
 	}
@@ -90,7 +76,7 @@ func serveClient(string) error {
 	if err != nil {
 		return err
 	}
-	c := &loadClient{texts: t, idle: map[string][]*clientConn{}}
+	c := &loadClient{texts: t, idle: map[string]chan *clientConn{}}
 	fmt.Println("ready")
 	return answerLines(func(line []byte) (any, error) {
 		var batch []*job
@@ -101,15 +87,26 @@ func serveClient(string) error {
 	})
 }
 
+// loadClient keeps a pool of open connections to each address.
 type loadClient struct {
 	texts *texts
 	mu    sync.Mutex // protects idle
-	idle  map[string][]*clientConn
+	idle  map[string]chan *clientConn
 }
 
 type clientConn struct {
 	net.Conn
 	in *bufio.Reader
+}
+
+// pool is the open connections to an address.
+func (c *loadClient) pool(addr string) chan *clientConn {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.idle[addr] == nil {
+		c.idle[addr] = make(chan *clientConn, 64)
+	}
+	return c.idle[addr]
 }
 
 func (c *loadClient) play(batch []*job) []result {
@@ -143,13 +140,17 @@ func (c *loadClient) playOne(j *job, requests [][]byte, stop *atomic.Bool) (sum 
 	var took, first []float64
 	var next atomic.Int64
 	var workers sync.WaitGroup
-	start := time.Now()
+	start, pool := time.Now(), c.pool(j.Addr)
 	for range j.Conns {
 		workers.Go(func() {
-			w := worker{client: c, addr: j.Addr}
-			for err := error(nil); err == nil; {
+			w := worker{}
+			if err := w.connect(pool, j.Addr); err != nil {
+				w.result.Error = err.Error()
+			}
+			for w.result.Error == "" {
 				i := int(next.Add(1)) - 1
 				if i >= len(requests) || j.Until && stop.Load() {
+					pool <- w.conn
 					break
 				}
 				begin := time.Now()
@@ -157,11 +158,10 @@ func (c *loadClient) playOne(j *job, requests [][]byte, stop *atomic.Bool) (sum 
 					begin = start.Add(time.Duration(float64(i) / j.Rate * 1e9))
 					time.Sleep(time.Until(begin))
 				}
-				if err = w.ask(requests[i], begin); err != nil {
+				if err := w.ask(requests[i], begin); err != nil {
 					w.result.Error = err.Error()
 				}
 			}
-			w.release()
 			mu.Lock()
 			defer mu.Unlock()
 			took, first = append(took, w.took...), append(first, w.first...)
@@ -183,17 +183,25 @@ func (r *result) add(o *result) {
 
 // worker asks over one connection.
 type worker struct {
-	client      *loadClient
-	addr        string
 	conn        *clientConn
 	result      result
 	took, first []float64
 }
 
-func (w *worker) ask(request []byte, begin time.Time) error {
-	if err := w.connect(); err != nil {
-		return err
+// connect takes an open connection, or makes one.
+func (w *worker) connect(pool chan *clientConn, addr string) error {
+	select {
+	case w.conn = <-pool:
+		return nil
+	default:
 	}
+	conn, err := net.Dial("tcp", addr)
+	w.conn = &clientConn{conn, bufio.NewReaderSize(conn, 64<<10)}
+	w.result.Dialed++
+	return err
+}
+
+func (w *worker) ask(request []byte, begin time.Time) error {
 	if _, err := w.conn.Write(request); err != nil {
 		return fmt.Errorf("write request: %w", err)
 	}
@@ -204,43 +212,6 @@ func (w *worker) ask(request []byte, begin time.Time) error {
 	w.first = append(w.first, float64(first.Sub(begin).Nanoseconds())/1e3)
 	w.took = append(w.took, float64(time.Since(begin).Nanoseconds())/1e3)
 	return nil
-}
-
-// connect takes an open connection to the address, or makes one.
-func (w *worker) connect() error {
-	if w.conn != nil {
-		return nil
-	}
-	c := w.client
-	c.mu.Lock()
-	if open := c.idle[w.addr]; len(open) > 0 {
-		w.conn, c.idle[w.addr] = open[len(open)-1], open[:len(open)-1]
-	}
-	c.mu.Unlock()
-	if w.conn != nil {
-		return nil
-	}
-	conn, err := net.Dial("tcp", w.addr)
-	if err != nil {
-		return err
-	}
-	w.conn = &clientConn{conn, bufio.NewReaderSize(conn, 64<<10)}
-	w.result.Dialed++
-	return nil
-}
-
-// release leaves the connection to a later worker, unless its answer was not read to the end.
-func (w *worker) release() {
-	if w.conn == nil {
-		return
-	}
-	if w.result.Error != "" {
-		w.conn.Close()
-		return
-	}
-	w.client.mu.Lock()
-	defer w.client.mu.Unlock()
-	w.client.idle[w.addr] = append(w.client.idle[w.addr], w.conn)
 }
 
 // readAnswer reads one answer to its end, and returns when the first bytes of its body had come.
@@ -282,16 +253,9 @@ func (w *worker) readAnswer() (first time.Time, err error) {
 			first = time.Now()
 		}
 		if _, err := in.Discard(int(size) + 2); err != nil || size == 0 {
-			return first, unexpected(err)
+			return first, err
 		}
 	}
-}
-
-func unexpected(err error) error {
-	if errors.Is(err, io.EOF) {
-		return io.ErrUnexpectedEOF
-	}
-	return err
 }
 
 func (r *result) of(cache string) *int {

@@ -157,15 +157,11 @@ func (p *process) settle(limit time.Duration) {
 }
 
 // rss is the resident memory in bytes.
-func (p *process) rss() int64 {
+func (p *process) rss() (kib int64) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Process.Pid))
-	if err != nil {
-		p.b.Fatal(err)
-	}
 	_, rest, _ := strings.Cut(string(text), "VmRSS:")
-	kib, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-	if err != nil {
-		p.b.Fatal(err)
+	if _, bad := fmt.Sscan(rest, &kib); err != nil || bad != nil {
+		p.b.Fatal(err, bad)
 	}
 	return kib << 10
 }
@@ -197,27 +193,13 @@ func (p *process) metrics() map[string]float64 {
 	return all
 }
 
-// heap is the memory that is in use after two collections, in bytes; 0 for a build without profiles. What pools hold goes with the second.
-func (p *process) heap() int64 {
-	p.collected()
-	return p.collected()
-}
-
-// collected is the memory that is in use after a collection.
-func (p *process) collected() int64 {
-	resp, err := http.Get(p.admin + "/admin/debug/pprof/heap?gc=1&debug=1")
-	if err != nil {
-		p.b.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil || resp.StatusCode != http.StatusOK {
-		return 0
-	}
-	_, rest, _ := strings.Cut(string(text), "# HeapAlloc = ")
-	n, err := strconv.ParseInt(strings.Fields(rest)[0], 10, 64)
-	if err != nil {
-		p.b.Fatal(err)
+// heap is the memory that is in use after two collections, in bytes. What pools hold goes with the second.
+func (p *process) heap() (n int64) {
+	for range 2 {
+		_, rest, _ := strings.Cut(string(p.get("/admin/debug/pprof/heap?gc=1&debug=1")), "# HeapAlloc = ")
+		if _, err := fmt.Sscan(rest, &n); err != nil {
+			p.b.Fatal(err)
+		}
 	}
 	return n
 }

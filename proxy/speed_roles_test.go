@@ -3,8 +3,11 @@ package proxy_test
 import (
 	"bufio"
 	"bytes"
+	"context"
 	"crypto/sha256"
+	"encoding/binary"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -18,6 +21,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"github.com/redis/go-redis/v9"
 )
 
 // The processes of the benchmark beside the program are this test binary, started again with a role. Each prints its address, answers
@@ -25,7 +30,7 @@ import (
 const roleVariable = "BENCH_ROLE"
 
 var roles = map[string]func(arg string) error{"upstream": serveUpstream, "bare": serveBare, "map": serveMap, "client": serveClient,
-	"redis": serveRedis, "collector": serveCollector}
+	"redis": serveRedis}
 
 func TestMain(m *testing.M) {
 	role, arg, _ := strings.Cut(os.Getenv(roleVariable), " ")
@@ -70,7 +75,7 @@ func newAnswers() (answers, error) {
 	}
 	var all answers
 	for i := range 4000 {
-		for _, c := range []byte(t.prompt(i*7, 15) + " ") {
+		for _, c := range []byte(t.prompt(i*7) + " ") {
 			if c >= ' ' && c < 128 && c != '"' && c != '\\' {
 				all = append(all, c)
 			}
@@ -79,12 +84,9 @@ func newAnswers() (answers, error) {
 	return all, nil
 }
 
-// reply is answer n: a chat answer of 1.2 KB, or of 8 KB.
-func (a answers) reply(out []byte, n int64, long bool) []byte {
-	size := 900
-	if long {
-		size = 7900
-	}
+// reply is answer n: a chat answer of 1.2 KB.
+func (a answers) reply(out []byte, n int64) []byte {
+	const size = 900
 	from := int(uint64(n) * 0x9E3779B97F4A7C15 >> 32 % uint64(len(a)-size))
 	return append(append(append(out, replyHead...), a[from:from+size]...), replyTail...)
 }
@@ -107,8 +109,7 @@ func chunk(i int) string {
 // tally counts what an upstream has seen.
 type tally struct{ Requests, Conns int64 }
 
-// serveUpstream is an upstream that answers at once: over bare sockets, so that little of the machine goes to it. For a user named "paced"
-// it waits a millisecond before each chunk of a stream.
+// serveUpstream is an upstream that answers at once: over bare sockets, so that little of the machine goes to it.
 func serveUpstream(string) error {
 	texts, err := newAnswers()
 	if err != nil {
@@ -148,9 +149,9 @@ func upstreamConn(c net.Conn, texts answers, requests *atomic.Int64) {
 		}
 		n := requests.Add(1)
 		if bytes.Contains(body, []byte(`"stream":true`)) {
-			err = writeStream(c, bytes.Contains(body, []byte(`"user":"paced"`)))
+			err = writeStream(c)
 		} else {
-			text = texts.reply(text[:0], n, bytes.Contains(body, []byte(`"user":"long"`)))
+			text = texts.reply(text[:0], n)
 			out = fmt.Appendf(out[:0], "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nDate: Sun, 22 Nov 2026 12:00:00 GMT\r\nContent-Length: %d\r\n\r\n%s", len(text), text)
 			_, err = c.Write(out)
 		}
@@ -160,12 +161,9 @@ func upstreamConn(c net.Conn, texts answers, requests *atomic.Int64) {
 	}
 }
 
-func writeStream(c net.Conn, paced bool) error {
+func writeStream(c net.Conn) error {
 	head := "HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\nDate: Sun, 22 Nov 2026 12:00:00 GMT\r\nTransfer-Encoding: chunked\r\n\r\n"
 	for i := range chunks {
-		if paced {
-			time.Sleep(time.Millisecond)
-		}
 		event := chunk(i)
 		if i == chunks-1 {
 			event += "data: [DONE]\n\n"
@@ -235,39 +233,64 @@ func serveMap(string) error {
 	}
 	var mu sync.RWMutex
 	known := map[[32]byte][]byte{}
-	return serveHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		in, err := io.ReadAll(r.Body)
-		if err != nil {
-			w.WriteHeader(http.StatusBadRequest)
-			return
-		}
-		key := sha256.Sum256(in)
+	return serveHandler(byHash(func(_ context.Context, key [32]byte) ([]byte, error) {
 		mu.RLock()
 		out := known[key]
 		mu.RUnlock()
 		if out == nil {
 			mu.Lock()
-			out = texts.reply(nil, int64(len(known)), false)
+			out = texts.reply(nil, int64(len(known)))
 			known[key] = out
 			mu.Unlock()
 		}
-		w.Header().Set("Content-Type", "application/json")
-		w.Header().Set("Content-Length", strconv.Itoa(len(out)))
-		w.Write(out)
+		return out, nil
 	}))
 }
 
-func serveHandler(h http.Handler) error {
-	return serveAnd(h, func([]byte) (any, error) { return struct{}{}, nil })
+// serveRedis is the least that a cache in Redis does: a GET by the hash of the body, with a deadline. A body that is new is set to an answer of
+// the upstream's length.
+func serveRedis(addr string) error {
+	texts, err := newAnswers()
+	if err != nil {
+		return err
+	}
+	c := redis.NewClient(&redis.Options{Addr: addr, Protocol: 2, ContextTimeoutEnabled: true})
+	defer c.Close()
+	return serveHandler(byHash(func(ctx context.Context, key [32]byte) ([]byte, error) {
+		ctx, cancel := context.WithTimeout(ctx, time.Second)
+		defer cancel()
+		out, err := c.Get(ctx, "bare:"+string(key[:])).Bytes()
+		if errors.Is(err, redis.Nil) {
+			out = texts.reply(nil, int64(binary.BigEndian.Uint32(key[:])))
+			err = c.Set(ctx, "bare:"+string(key[:]), out, 0).Err()
+		}
+		return out, err
+	}))
 }
 
-// serveAnd serves h, and answers the parent's lines.
-func serveAnd(h http.Handler, answer func(line []byte) (any, error)) error {
+// byHash answers a request with what get has for the hash of its body.
+func byHash(get func(context.Context, [32]byte) ([]byte, error)) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		in, err := io.ReadAll(r.Body)
+		if err == nil {
+			in, err = get(r.Context(), sha256.Sum256(in))
+		}
+		if err != nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		w.Header().Set("Content-Length", strconv.Itoa(len(in)))
+		w.Write(in)
+	})
+}
+
+func serveHandler(h http.Handler) error {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return err
 	}
 	go (&http.Server{Handler: h}).Serve(l)
 	fmt.Println(l.Addr())
-	return answerLines(answer)
+	return answerLines(func([]byte) (any, error) { return struct{}{}, nil })
 }

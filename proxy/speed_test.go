@@ -2,9 +2,12 @@ package proxy_test
 
 import (
 	"cmp"
+	"flag"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 )
@@ -19,26 +22,21 @@ import (
 //	BENCH_BINARY=path  the program; default: built from this tree
 //	BENCH_SETTINGS=…   settings of the program, such as "REPRISE_POLICY=lru REPRISE_MODE=exact"
 //	BENCH_ROUNDS=n     rounds of each load; default 15
-//	BENCH_PROFILE=dir  a CPU profile of the program under each load, taken after its rounds; of memory/entry one of the heap
-//	BENCH_LONG=1       the part "idle" takes eleven minutes and not half of one
-//	BENCH_FILLED=dir   keep the files of filled stores there, and take them from there: one of 1,000,000 entries is kept after each 250,000, so
-//	                   that it can be filled in several runs
 //
 // A part is selected by its name: go test ./proxy -run '^$' -bench 'Speed/miss/10000$' -benchtime 1x. Long parts, such as those with
 // 1,000,000 entries, run only where -bench ends in their name. All others take some ten minutes on two cores that do nothing else:
 //
 //	go test ./proxy -run '^$' -bench Speed -benchtime 1x -timeout 1h
 //
-// The parts of several proxies that share one Redis are "shared/…", and take some five minutes together; without redis-server they are skipped:
-//
-//	go test ./proxy -run '^$' -bench Speed/shared -benchtime 1x -timeout 1h
+// The parts of several proxies that share one Redis are "shared/…"; without redis-server they are skipped.
 //
 // The figure of a load includes what the program does in the background between its rounds and after the last one, such as writing to its
 // file. The part "noise" shows how far two equal processes are apart.
 func BenchmarkSpeed(b *testing.B) {
-	r := report{filled: cmp.Or(os.Getenv("BENCH_FILLED"), b.TempDir())}
-	program := cmp.Or(os.Getenv("BENCH_BINARY"), filepath.Join(b.TempDir(), "reprise"))
-	if os.Getenv("BENCH_BINARY") == "" {
+	var r report
+	program := os.Getenv("BENCH_BINARY")
+	if program == "" {
+		program = filepath.Join(b.TempDir(), "reprise")
 		if out, err := exec.Command("go", "build", "-o", program, "reprise/cmd/reprise").CombinedOutput(); err != nil {
 			b.Fatalf("go build: %v: %s", err, out)
 		}
@@ -63,6 +61,19 @@ type part struct {
 	measure func(*rig)
 }
 
+// named reports whether -bench contains the last part of a name.
+func named(part string) bool {
+	return strings.Contains(flag.Lookup("test.bench").Value.String(), part[strings.LastIndex(part, "/")+1:])
+}
+
+func rounds() int {
+	n, err := strconv.Atoi(cmp.Or(os.Getenv("BENCH_ROUNDS"), "15"))
+	if err != nil || n < 1 {
+		panic("BENCH_ROUNDS is " + os.Getenv("BENCH_ROUNDS") + "; allowed is a whole number from 1")
+	}
+	return n
+}
+
 // rig is the processes of one part.
 type rig struct {
 	b                *testing.B
@@ -80,7 +91,7 @@ type rig struct {
 type build struct{ name, path string }
 
 func newRig(b *testing.B, report *report, part, program string) *rig {
-	r := &rig{b: b, report: report, part: part, builds: []build{{"reprise", program}}, scope: 1}
+	r := &rig{b: b, report: report, part: part, builds: []build{{"reprise", program}}, scope: 1_000_001}
 	if other := os.Getenv("BENCH_AGAINST"); other != "" {
 		r.builds = append(r.builds, build{"other build", other})
 	}
@@ -89,17 +100,28 @@ func newRig(b *testing.B, report *report, part, program string) *rig {
 	return r
 }
 
-// start starts all builds, each on a store of its own.
+// start starts all builds, each on a file of its own.
 func (r *rig) start(settings ...string) {
 	for range r.builds {
-		r.startOn(filepath.Join(r.b.TempDir(), "reprise.db"), settings...)
+		r.startNext(settings...)
 	}
 }
 
-// startOn starts the next build on a file.
-func (r *rig) startOn(db string, settings ...string) {
-	settings = append([]string{"REPRISE_UPSTREAM=http://" + r.up.addr + "/v1", "REPRISE_STORE=file:" + db}, settings...)
+func (r *rig) startNext(settings ...string) {
+	settings = append([]string{"REPRISE_UPSTREAM=http://" + r.up.addr + "/v1", "REPRISE_STORE=file:" + filepath.Join(r.b.TempDir(), "reprise.db")}, settings...)
 	r.programs = append(r.programs, startProgram(r.b, r.builds[len(r.programs)].path, settings...))
+}
+
+// startFilled starts all builds, lets each answer so many prompts once, and waits until they are at rest: an index that is made in the
+// background is ready then.
+func (r *rig) startFilled(n int, settings ...string) {
+	r.start(append([]string{"REPRISE_CAPACITY_ENTRIES=" + strconv.Itoa(max(2*n, 100_000)), "REPRISE_CAPACITY_BYTES=" + strconv.Itoa(max(n*10_000, 1<<30))}, settings...)...)
+	r.fill(n, r.programs...)
+	for i, p := range r.programs {
+		p.settle(10 * time.Minute)
+		m := p.metrics()
+		r.note("%s has %.0f entries in %.0f topics, RSS %d MiB", r.builds[i].name, m["reprise_entries"], m["reprise_topics"], p.rss()>>20)
+	}
 }
 
 // play lets the client play jobs at the same time, and returns their results.
@@ -114,25 +136,15 @@ func (r *rig) play(jobs ...job) []result {
 	return results
 }
 
-// fill lets every process answer so many prompts once: the numbers from 0 on, spread over scopes from 0 on.
-func (r *rig) fill(n, words, scopes int, processes ...*process) {
-	r.fillFrom(0, n, words, scopes, processes...)
-}
-
-func (r *rig) fillFrom(from, to, words, scopes int, processes ...*process) {
+// fill lets every process answer so many prompts once: the numbers from 0 on.
+func (r *rig) fill(n int, processes ...*process) {
 	const batch = 10_000 // so that the client's memory stays small
 	for _, p := range processes {
-		for at := from; at < to; at += batch {
-			r.play(job{Addr: p.addr, Kind: "chat", Conns: 16, N: min(batch, to-at), From: at, Words: words, Scopes: scopes})
+		for at := 0; at < n; at += batch {
+			r.play(job{Addr: p.addr, Kind: "chat", Conns: 16, N: min(batch, n-at), From: at})
 		}
 	}
-	r.next = max(r.next, to)
-}
-
-// take reserves prompts that were never asked.
-func (r *rig) take(n int) (from int) {
-	r.next += n
-	return r.next - n
+	r.next = max(r.next, n)
 }
 
 // lane is one of the things that are compared: a process under a load. The first of its jobs is measured.
@@ -141,7 +153,6 @@ type lane struct {
 	p     *process
 	base  int // the lane that it is compared with; its own number: none
 	want  string
-	alike bool // some of its prompts mean the same as others: up to a tenth may be answered by meaning in place of a miss, and is noted
 	later bool // each round ends when the process is at rest: where several lanes use one process, and leave work to the background
 	jobs  func(round int) []job
 }
@@ -165,11 +176,7 @@ func (r *rig) sample(l *lane, round int) sample {
 	}
 	first := all[0]
 	got := map[string]int{"exact": first.Exact, "semantic": first.Semantic, "miss": first.Miss}
-	fine := got[l.want]
-	if l.alike {
-		fine += min(first.Semantic, first.N/10)
-	}
-	if l.want != "" && fine < first.N*98/100 {
+	if l.want != "" && got[l.want] < first.N*98/100 {
 		r.b.Fatalf("%s, %s: of %d answers %v, and all of them should be %s", r.part, l.name, first.N, got, l.want)
 	}
 	for _, one := range all {
@@ -181,56 +188,35 @@ func (r *rig) sample(l *lane, round int) sample {
 // compare plays every lane in each round, the order of which changes from round to round. The first round warms up. Where a process has
 // one lane, all that it does between the rounds, and until it is at rest after the last one, is part of the cost of that lane.
 func (r *rig) compare(title string, lanes ...lane) []summary {
-	samples, total := make([][]sample, len(lanes)), make([]float64, len(lanes))
-	seen := r.seen()
+	samples, total, users := make([][]sample, len(lanes)), make([]float64, len(lanes)), map[*process]int{}
+	var seen, now tally
+	r.up.call("", &seen)
 	for round := range rounds() + 1 {
 		for k := range lanes {
 			i := (k + round) % len(lanes)
 			s := r.sample(&lanes[i], round)
 			if round == 0 {
 				total[i] = -lanes[i].p.cpu()
+				users[lanes[i].p]++
 				continue
 			}
 			samples[i] = append(samples[i], s)
 		}
 	}
-	if now := r.seen(); now.Conns-seen.Conns > 64+(now.Requests-seen.Requests)/50 {
-		r.report.note("%s: %s: connections to the upstream do not stay open: %d new ones for %d requests", r.part, title, now.Conns-seen.Conns, now.Requests-seen.Requests)
-	}
-	users := map[*process]int{}
-	for _, l := range lanes {
-		users[l.p]++
+	if r.up.call("", &now); now.Conns-seen.Conns > 64+(now.Requests-seen.Requests)/50 {
+		r.note("%s: connections to the upstream do not stay open: %d new ones for %d requests", title, now.Conns-seen.Conns, now.Requests-seen.Requests)
 	}
 	all := make([]summary, len(lanes))
 	for i, l := range lanes {
 		all[i] = summarize(l.name, samples[i], samples[l.base])
-		if l.alike && l.p.admin != "" {
-			r.noteAlike(title, l.name, samples[i])
-		}
 		if users[l.p] == 1 {
 			l.p.settle(5 * time.Second)
-			all[i].cpu = (total[i] + l.p.cpu()) * 1e6 / float64(all[i].requests)
+			all[i].mid[cpuTime] = (total[i] + l.p.cpu()) * 1e6 / float64(all[i].requests)
 		}
-		all[i].cpus.mid = all[i].cpu / all[l.base].cpu
+		all[i].ratio[cpuTime].mid = all[i].mid[cpuTime] / all[l.base].mid[cpuTime]
+		r.report.detail(r.part, title, &all[i])
 	}
-	r.profile(title, lanes)
-	r.report.add(r.part, title, all)
 	return all
-}
-
-// noteAlike notes how many of the prompts of a lane were answered by meaning.
-func (r *rig) noteAlike(title, name string, samples []sample) {
-	hits, n := 0, 0
-	for _, s := range samples {
-		hits, n = hits+s.Semantic, n+s.N
-	}
-	r.report.note("%s: %s: %s: %d of %d prompts mean the same as an earlier one and were answered by it; their cost is part of the figure", r.part, title, name, hits, n)
-}
-
-// seen is what the upstream has counted.
-func (r *rig) seen() (t tally) {
-	r.up.call("", &t)
-	return t
 }
 
 // against is the lanes of a load for the bare process and for all builds. All of them get the same jobs.
@@ -242,6 +228,15 @@ func (r *rig) against(bare *process, want string, jobs func() job) []lane {
 	}
 	return lanes
 }
+
+// set notes a figure of each build from the lanes of against.
+func (r *rig) set(key string, all []summary, of figure) {
+	for i := range r.builds {
+		r.report.set(key, i, all[1+i].ratio[of])
+	}
+}
+
+func (r *rig) note(format string, args ...any) { r.report.note(r.part+": "+format, args...) }
 
 // once makes the jobs of a lane of those of a load: the lanes that share them get the same one in a round.
 func once(next func() job) func(round int) []job {
@@ -257,16 +252,18 @@ func once(next func() job) func(round int) []job {
 // fresh are jobs of prompts that were never asked.
 func (r *rig) fresh(j job) func() job {
 	return func() job {
-		j.From = r.take(j.N)
+		j.From = r.next
+		r.next += j.N
 		return j
 	}
 }
 
 // freshScope are fresh jobs in a scope that is empty at the beginning of each.
 func (r *rig) freshScope(j job) func() job {
+	next := r.fresh(j)
 	return func() job {
-		j.From = r.take(j.N)
-		j.Scope = r.scope + 1_000_000
+		j := next()
+		j.Scope = r.scope
 		r.scope++
 		return j
 	}
