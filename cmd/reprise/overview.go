@@ -34,7 +34,7 @@ func (s *service) overview(cfg *config.Config, o *admin.Overview) {
 	st := s.store.Stats()
 	in("policy", cfg.Policy, "chooses what goes when the capacity is reached", "REPRISE_POLICY")
 	in("capacity", fmt.Sprintf("%s of %s entries", cli.Thousands(int64(st.Entries)), cli.Thousands(int64(cfg.CapacityEntries))),
-		fmt.Sprintf("%s of %s; whichever is reached first evicts", size(st.Bytes), size(cfg.CapacityBytes)), "REPRISE_CAPACITY_ENTRIES, REPRISE_CAPACITY_BYTES")
+		fmt.Sprintf("%s of %s; whichever is reached first evicts", cli.Bytes(st.Bytes), cli.Bytes(cfg.CapacityBytes)), "REPRISE_CAPACITY_ENTRIES, REPRISE_CAPACITY_BYTES")
 	in("life of an answer", shortly(cfg.TTL), "counted from its write", "REPRISE_TTL")
 	in("store", storeName(s), storeWords(s), "REPRISE_STORE")
 	in("index", indexWords(s), "chosen for each scope by its own requests", "")
@@ -203,15 +203,3 @@ func shortly(d time.Duration) string {
 }
 
 func percent(share float64) string { return strconv.FormatFloat(100*share, 'g', 3, 64) + " %" }
-
-func size(bytes int64) string {
-	for _, unit := range []struct {
-		name string
-		is   float64
-	}{{"GiB", 1 << 30}, {"MiB", 1 << 20}, {"KiB", 1 << 10}} {
-		if float64(bytes) >= unit.is {
-			return strconv.FormatFloat(float64(bytes)/unit.is, 'f', 1, 64) + " " + unit.name
-		}
-	}
-	return strconv.FormatInt(bytes, 10) + " bytes"
-}

@@ -14,7 +14,6 @@ import (
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 	"reprise/cmd/reprise/internal/demo"
-	"reprise/internal/enginesim"
 	"reprise/internal/traffic"
 	"reprise/proxy/upstream"
 )
@@ -87,22 +86,21 @@ var engineNames = []string{"engine-a", "engine-b"}
 // engineBlocks is the size of the KV cache of an engine in blocks: small enough that it has to drop some of them.
 const engineBlocks = 1024
 
-// startEngine serves a built-in engine on a free port. It is to clients as vLLM of this version. It answers for every model, and lists those of the
-// built-in workload.
+// startEngine serves a built-in engine on a free port. The proxy treats it as vLLM of this version.
 func (s *stage) startEngine(name string) (config.Upstream, error) {
-	o := enginesim.Options{Models: append([]string{enginesim.AnyModel, demoModel}, demo.Models()...), Reply: demo.Answer, Blocks: engineBlocks, Strict: "vllm"}
+	rates := demo.Rates{}
 	if s.o.input == "" {
-		o.Prefill, o.Decode = demoPrefill, demoDecode
+		rates = demo.Rates{Prefill: demoPrefill, Decode: demoDecode}
 	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return config.Upstream{}, fmt.Errorf("start engine: %w", err)
 	}
-	engine := &http.Server{Handler: enginesim.New(o), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
+	engine := &http.Server{Handler: demo.NewEngine(append(demo.Models(), demoModel), engineBlocks, rates), ErrorLog: slog.NewLogLogger(slog.DiscardHandler, slog.LevelError)}
 	s.engines = append(s.engines, engine)
 	go engine.Serve(l) // ends when the stage is closed
 	return config.Upstream{Target: upstream.Target{Name: name, Base: &url.URL{Scheme: "http", Host: l.Addr().String(), Path: "/v1"},
-		Dialect: "vllm", Version: "0.29", Capacity: engineBlocks * enginesim.BlockTokens}}, nil
+		Dialect: "vllm", Version: "0.29", Capacity: engineBlocks * demo.BlockTokens}}, nil
 }
 
 func (s *stage) closeEngines() (err error) {

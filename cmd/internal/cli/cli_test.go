@@ -20,9 +20,14 @@ func TestFold(t *testing.T) {
 	}
 }
 
-func TestThousands(t *testing.T) {
+func TestNumbers(t *testing.T) {
 	for n, want := range map[int64]string{0: "0", 999: "999", 1000: "1,000", 1234567: "1,234,567", -1234: "-1,234"} {
 		if got := Thousands(n); got != want {
+			t.Errorf("%d: got %s, want %s", n, got, want)
+		}
+	}
+	for n, want := range map[int64]string{512: "0.5 KiB", 3 << 20: "3.0 MiB", 5 << 30: "5.0 GiB"} {
+		if got := Bytes(n); got != want {
 			t.Errorf("%d: got %s, want %s", n, got, want)
 		}
 	}

@@ -37,6 +37,17 @@ func Thousands(n int64) string {
 	return s
 }
 
+// Bytes returns a size in the largest unit that fits, with one digit behind the point: 1536 is 1.5 KiB.
+func Bytes(n int64) string {
+	switch {
+	case n >= 1<<30:
+		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
+	case n >= 1<<20:
+		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
+	}
+	return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
+}
+
 // Plain is a text of another program as a terminal may show it: a space is in place of each control character, of which some are commands of a
 // terminal, and of each mark that turns the direction of writing. Line feeds stay.
 func Plain(text string) string {

@@ -1,29 +1,20 @@
 package demo
 
-import (
-	"strings"
+import "strings"
 
-	"reprise/internal/enginesim"
-)
-
-// Answer is what the engine of a demo answers to the questions of Workload, in whatever words they are asked, so that answers of equal
-// meaning are equal and can be compared. A later turn is answered for the question that began the conversation.
-func Answer(q enginesim.Question) (text string, known bool) {
-	var asked []string
-	for _, m := range q.Messages {
-		if m.Role == "user" {
-			asked = append(asked, plain(m.Text))
-		}
-	}
+// scripted returns the answer to a question of Workload, in whatever words it is asked, so that answers of equal meaning are equal and can
+// be compared. A later turn is answered for the question that began the conversation.
+func scripted(asked []string) (text string, known bool) {
 	if len(asked) == 0 {
 		return "", false
 	}
-	first, known := answers[asked[0]]
+	begin := plain(asked[0])
+	first, known := answers[begin]
 	if !known || len(asked) == 1 {
 		return first, known
 	}
-	text, known = followUps[asked[len(asked)-1]]
-	return "About your first question, " + asked[0] + ": " + text, known
+	text, known = followUps[plain(asked[len(asked)-1])]
+	return "About your first question, " + begin + ": " + text, known
 }
 
 // plain takes off what Workload varies.

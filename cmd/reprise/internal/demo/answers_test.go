@@ -1,29 +1,25 @@
 package demo
 
-import (
-	"testing"
+import "testing"
 
-	"reprise/internal/enginesim"
-)
-
-// TestAnswer: each question of the workload has an answer of its own, in whatever words it is asked, and so has each later question.
-func TestAnswer(t *testing.T) {
+// TestScripted: each question of the workload has an answer of its own, in whatever words it is asked, and so has each later question.
+func TestScripted(t *testing.T) {
 	seen := map[string]string{}
 	for _, s := range append(subjects, writing, staff, subject{questions: []string{statusQuestion}}) {
 		for _, question := range s.questions {
-			text, known := Answer(ask(question))
+			text, known := scripted([]string{question})
 			if !known || seen[text] != "" {
 				t.Errorf("%q: %v, %q is also of %q", question, known, text, seen[text])
 			}
 			seen[text] = question
 			w := NewWorkload(1)
 			for range 30 {
-				if again, _ := Answer(ask(w.reword(question))); again != text {
+				if again, _ := scripted([]string{w.reword(question)}); again != text {
 					t.Fatalf("%q in other words: %q, want %q", question, again, text)
 				}
 			}
 			for _, later := range s.followUps {
-				followed, known := Answer(ask(question, later))
+				followed, known := scripted([]string{question, later})
 				if !known || seen[followed] != "" {
 					t.Errorf("%q after %q: %v, %q", later, question, known, followed)
 				}
@@ -31,15 +27,7 @@ func TestAnswer(t *testing.T) {
 			}
 		}
 	}
-	if _, known := Answer(ask("What is the weather?")); known {
+	if _, known := scripted([]string{"What is the weather?"}); known {
 		t.Error("a question of others has an answer")
 	}
-}
-
-func ask(turns ...string) (q enginesim.Question) {
-	for _, text := range turns {
-		q.Messages = append(q.Messages, enginesim.Message{Role: "user", Text: text}, enginesim.Message{Role: "assistant", Text: "…"})
-	}
-	q.Messages = q.Messages[:len(q.Messages)-1]
-	return q
 }

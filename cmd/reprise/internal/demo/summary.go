@@ -89,7 +89,7 @@ func (s Summary) Text(w io.Writer, hit, miss time.Duration, columns int) {
 		}
 	}
 	fmt.Fprintf(w, "\n  kept       %s answers in %s, %s topics; %s stored, %s evicted\n",
-		cli.Thousands(s.entries), binary(s.bytes), cli.Thousands(s.Topics), cli.Thousands(s.Stored), cli.Thousands(s.Evictions))
+		cli.Thousands(s.entries), cli.Bytes(s.bytes), cli.Thousands(s.Topics), cli.Thousands(s.Stored), cli.Thousands(s.Evictions))
 	fmt.Fprintf(w, "  refused    %s look-alikes, by a difference that is not listed as safe\n", cli.Thousands(s.Vetoes))
 	fmt.Fprintf(w, "  saved      %s tokens%s, %s of upstream time\n", cli.Thousands(s.TokensSaved), s.money(s.CostSaved), clock(s.UpstreamSecondsSaved))
 	fmt.Fprintf(w, "  spent      %s tokens%s, %s of them read from the engine's cache\n", cli.Thousands(s.spent.Sum()), s.money(s.CostSpent), cli.Thousands(s.spent.Cached))
@@ -151,14 +151,4 @@ func brief(d time.Duration) string {
 		return fmt.Sprintf("%.2f ms", ms)
 	}
 	return fmt.Sprintf("%.0f ms", ms)
-}
-
-func binary(n int64) string {
-	switch {
-	case n >= 1<<30:
-		return fmt.Sprintf("%.1f GiB", float64(n)/(1<<30))
-	case n >= 1<<20:
-		return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20))
-	}
-	return fmt.Sprintf("%.1f KiB", float64(n)/(1<<10))
 }

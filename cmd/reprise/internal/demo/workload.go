@@ -79,7 +79,7 @@ func (w *Workload) Next() (c Conversation, err error) {
 		c.Say("How do I " + pick(w.rng, rareVerbs) + " " + pick(w.rng, rareThings) + " " + pick(w.rng, rarePlaces) + "?")
 	case draw < 0.85:
 		c.Tools = orderTool
-		// The built-in engine has no model: it calls a tool when the prompt contains these words.
+		// The built-in engine calls the tool at these words.
 		c.Say("Call tool order_status: where is my order " + strconv.Itoa(4700+w.rng.IntN(20)) + "?")
 	case draw < 0.89:
 		c.From = status

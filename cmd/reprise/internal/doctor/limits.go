@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 
+	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 	"reprise/proxy/upstream"
 )
@@ -30,9 +31,9 @@ func (x *exam) fit(context.Context) finding {
 		return ok("REPRISE_MEMORY_LIMIT is off")
 	case allowed > 0 && limit > allowed:
 		return warning("Leave REPRISE_MEMORY_LIMIT out: the proxy then takes what the system allows.",
-			"REPRISE_MEMORY_LIMIT is %s, and the %s has %s", inBytes(limit), from, inBytes(allowed))
+			"REPRISE_MEMORY_LIMIT is %s, and the %s has %s", cli.Bytes(limit), from, cli.Bytes(allowed))
 	}
-	return ok("%s, of which answers take up to %s", inBytes(limit), inBytes(x.cfg.CapacityBytes))
+	return ok("%s, of which answers take up to %s", cli.Bytes(limit), cli.Bytes(x.cfg.CapacityBytes))
 }
 
 // descriptors compares the limit with what the settings allow at once: each upstream call with its client, and twice as many that wait.

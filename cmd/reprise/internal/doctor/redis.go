@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"reprise/cmd/internal/cli"
 	"reprise/proxy/cache/shared"
 	"reprise/store"
 	"reprise/store/redis"
@@ -110,9 +111,9 @@ func (s *sharedStore) memory(context.Context) finding {
 		return warning("Set maxmemory-policy noeviction: the proxies decide what is evicted.", "its maxmemory-policy is %s, and it may evict any key", i.Policy)
 	case capacity > i.MaxMemory:
 		return warning("Lower REPRISE_CAPACITY_BYTES, or raise maxmemory to half as much again.",
-			"its maxmemory is %s, and REPRISE_CAPACITY_BYTES %s", inBytes(i.MaxMemory), inBytes(capacity))
+			"its maxmemory is %s, and REPRISE_CAPACITY_BYTES %s", cli.Bytes(i.MaxMemory), cli.Bytes(capacity))
 	}
-	return ok("%s, %s", inBytes(i.MaxMemory), i.Policy)
+	return ok("%s, %s", cli.Bytes(i.MaxMemory), i.Policy)
 }
 
 func (s *sharedStore) persistence(ctx context.Context) finding {

@@ -24,7 +24,7 @@ var redisFaults = []fault{
 	{"a Redis that evicts by itself", "warning redis.memory", "allkeys-lru", func(p *patient) {
 		p.redis(redistest.Options{AppendOnly: true, MaxMemory: "2gb", Policy: "allkeys-lru"})
 	}},
-	{"a Redis with less memory than the capacity", "warning redis.memory", "its maxmemory is 100 MiB", func(p *patient) {
+	{"a Redis with less memory than the capacity", "warning redis.memory", "its maxmemory is 100.0 MiB", func(p *patient) {
 		p.redis(redistest.Options{AppendOnly: true, MaxMemory: "100mb"})
 	}},
 	{"a slow Redis", "error redis.latency", "more than the 250ms", func(p *patient) {

@@ -10,6 +10,7 @@ import (
 	"syscall"
 	"time"
 
+	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise/internal/config"
 	"reprise/store"
 	"reprise/store/file"
@@ -96,7 +97,7 @@ func (f *storeFile) version(ctx context.Context) finding {
 	case !f.found.Exists:
 		return ok("the file is made at the start")
 	case errors.Is(f.err, context.DeadlineExceeded):
-		return ok("of this program or an earlier one; %s are not read to the end", inBytes(f.found.Size))
+		return ok("of this program or an earlier one; %s are not read to the end", cli.Bytes(f.found.Size))
 	}
 	return ok("of this program or an earlier one")
 }
@@ -109,7 +110,7 @@ func (f *storeFile) damage(context.Context) finding {
 	case errors.Is(f.err, store.ErrDamaged):
 		return failure(repair, "%s: %v; the next start moves it aside and begins empty", f.path, f.err)
 	case errors.Is(f.err, context.DeadlineExceeded):
-		return skipped("%s could not be read within %v", inBytes(i.Size), readLimit)
+		return skipped("%s could not be read within %v", cli.Bytes(i.Size), readLimit)
 	case f.err != nil:
 		return failure("Give the user of the proxy the right to read it.", "%s: %v", f.path, f.err)
 	case i.Damaged > 0:
@@ -175,11 +176,11 @@ func (f *storeFile) space(context.Context) finding {
 	free, grows := int64(min(bytes, 1<<62)), max(f.x.cfg.CapacityBytes-f.found.Size, 0)
 	switch {
 	case free < leastSpace:
-		return failure(repair, "the disk of %s has %s left", f.path, inBytes(free))
+		return failure(repair, "the disk of %s has %s left", f.path, cli.Bytes(free))
 	case free < grows:
-		return warning(repair, "the disk of %s has %s left, and up to %s more may be stored", f.path, inBytes(free), inBytes(grows))
+		return warning(repair, "the disk of %s has %s left, and up to %s more may be stored", f.path, cli.Bytes(free), cli.Bytes(grows))
 	}
-	return ok("%s free", inBytes(free))
+	return ok("%s free", cli.Bytes(free))
 }
 
 // unwritten asks the running instance how old the oldest change is that its file lacks.

@@ -18,7 +18,7 @@ var storeFaults = []fault{
 	{"a folder that is missing", "error store.writable", "does not exist", func(p *patient) { p.set("STORE", "file:"+p.t.TempDir()+"/none/r.db") }},
 	{"a device in place of a file", "error store.writable", "is no regular file (Dc", func(p *patient) { p.set("STORE", "file:/dev/null") }},
 	{"a place that cannot be written", "error store.writable", "cannot be written", func(p *patient) { p.set("STORE", "file:/proc/r.db") }},
-	{"a disk that is full", "error store.space", "has 0 KiB left", func(p *patient) { p.machine.Free = func(string) (uint64, error) { return 0, nil } }},
+	{"a disk that is full", "error store.space", "has 0.0 KiB left", func(p *patient) { p.machine.Free = func(string) (uint64, error) { return 0, nil } }},
 	{"a disk with less than the capacity", "warning store.space", "may be stored", func(p *patient) {
 		p.machine.Free = func(string) (uint64, error) { return 100 << 20, nil }
 	}},
