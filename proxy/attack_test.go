@@ -122,17 +122,6 @@ var attacks = []struct{ name, cached, asked string }{
 	{"title", "Draft a mail to Mr. Lee", "Draft a mail to Mrs. Lee"},
 }
 
-// accepted are pairs that the guards accept as equal, because in most prompts they are: commas, line breaks, endings, the
-// kind of quotation marks.
-var accepted = []struct{ name, cached, asked string }{
-	{"empty string", `Is "" falsy?`, `Is '' falsy?`},
-	{"repetition", "very good", "very very very very good"},
-	{"possessive", "the dog's owner", "the dogs owner"},
-	{"comma", "Let's eat, grandma", "Let's eat grandma"},
-	{"line breaks", "one\ntwo three", "one two\nthree"},
-	{"plural", "What does the star do?", "What do the stars do?"},
-}
-
 // boilerplate is so long that a small difference after it hardly changes a vector.
 var boilerplate = strings.Repeat("please help with the following question about everyday matters and answer briefly, politely and in plain words. ", 8)
 
@@ -149,13 +138,6 @@ func TestAttacks(t *testing.T) {
 			}
 		}
 	}
-	served := 0
-	for _, a := range accepted {
-		if got := r.attack(t, boilerplate+a.cached, boilerplate+a.asked); got.cache() == "semantic" {
-			served++
-		}
-	}
-	t.Logf("%d attacks refused at 3 lengths; of %d accepted differences %d were served", len(attacks), len(accepted), served)
 }
 
 // attack asks one prompt and then another, both for the first time.

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"io"
 	"math"
-	"strconv"
 	"testing"
 	"testing/iotest"
 
@@ -111,21 +110,5 @@ func TestReadAllReadsAll(t *testing.T) {
 				}
 			}
 		}
-	}
-}
-
-// BenchmarkReadAll reads bodies whose length is announced.
-func BenchmarkReadAll(b *testing.B) {
-	for _, size := range []int{600, 6000, 60_000, 1 << 20, 8 << 20} {
-		body, mem := make([]byte, size), unlimited()
-		b.Run(strconv.Itoa(size), func(b *testing.B) {
-			b.SetBytes(int64(size))
-			b.ReportAllocs()
-			for b.Loop() {
-				if _, err := readAll(bytes.NewReader(body), int64(size), 32<<20, mem); err != nil {
-					b.Fatal(err)
-				}
-			}
-		})
 	}
 }

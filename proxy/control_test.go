@@ -212,10 +212,7 @@ func TestStaleIfError(t *testing.T) {
 func TestStaleIsMarkedForFollowers(t *testing.T) {
 	c, up := newClock(), newStage()
 	r := newRigAt(t, nil, up, c.use, func(o *Options) { o.TTL, o.StaleIfError = time.Hour, time.Hour })
-	up.script <- func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(upstreamReply)
-	}
+	up.script <- answers
 	r.ask(t, "/v1/chat/completions", chat(capital))
 	c.add(90 * time.Minute)
 	replies := make(chan reply, 2)
@@ -273,7 +270,7 @@ func TestTenantsNeverMeet(t *testing.T) {
 			within(t, up.arrived, fmt.Sprint("upstream call ", i))
 		}
 		for range 2 {
-			up.script <- func(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+			up.script <- answers
 		}
 		for range 2 {
 			if got := within(t, done, "an answer"); got.cache() != "miss" {
@@ -306,7 +303,7 @@ func TestTenantsNeverMeet(t *testing.T) {
 		if q := within(t, up.arrived, "the follower's own call"); q.Header.Get("Authorization") != "Bearer sk-mine" {
 			t.Errorf("asked as %s", q.Header.Get("Authorization"))
 		}
-		up.script <- func(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+		up.script <- answers
 		if got := within(t, good, "the follower's answer"); got.status != 200 || got.cache() != "miss" {
 			t.Errorf("follower: %d %s", got.status, got.cache())
 		}
@@ -331,7 +328,7 @@ func TestTenantsNeverMeet(t *testing.T) {
 			if q := within(t, up.arrived, "the follower's own call"); q.Header.Get("Authorization") != "Bearer sk-mine" {
 				t.Errorf("asked as %s", q.Header.Get("Authorization"))
 			}
-			up.script <- func(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+			up.script <- answers
 			if got := within(t, first, "the leader's answer"); !strings.Contains(got.body, "quota") {
 				t.Errorf("leader: %s", got.body)
 			}
@@ -433,10 +430,7 @@ func TestStaleStaysWithinBounds(t *testing.T) {
 	} {
 		c, up := newClock(), newStage()
 		r := newRigAt(t, nil, up, c.use, func(o *Options) { o.TTL, o.StaleIfError = time.Hour, time.Hour })
-		up.script <- func(w http.ResponseWriter) {
-			w.Header().Set("Content-Type", "application/json")
-			w.Write(upstreamReply)
-		}
+		up.script <- answers
 		r.ask(t, "/v1/chat/completions", chat(capital))
 		c.add(tc.before)
 		up.script <- func(w http.ResponseWriter) { c.add(tc.while); w.WriteHeader(http.StatusServiceUnavailable) }

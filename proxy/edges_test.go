@@ -3,7 +3,6 @@ package proxy
 import (
 	"bufio"
 	"cmp"
-	"context"
 	"fmt"
 	"io"
 	"net"
@@ -85,10 +84,7 @@ func TestOddButValidHTTP(t *testing.T) {
 
 // TestOddUpstreams: redirects, early hints and trailers reach the client, and only whole answers are kept.
 func TestOddUpstreams(t *testing.T) {
-	whole := func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(upstreamReply)
-	}
+	whole := answers
 	for _, tc := range []struct {
 		name   string
 		answer func(http.ResponseWriter)
@@ -179,16 +175,8 @@ func TestSharedAnswerCarriesNoPersonalHeader(t *testing.T) {
 func TestOnlyIfCachedStaysAlone(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up)
-	ctx, leave := context.WithCancel(context.Background())
+	leave, _ := r.leaving(t, chat(capital))
 	defer leave()
-	go func() {
-		req, _ := http.NewRequestWithContext(ctx, "POST", r.api.URL+"/v1/chat/completions", strings.NewReader(chat(capital)))
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Authorization", "Bearer sk-test")
-		if resp, err := r.api.Client().Do(req); err == nil {
-			resp.Body.Close()
-		}
-	}()
 	within(t, up.arrived, "the call")
 	if got := r.ask(t, "/v1/chat/completions", chat(capital), "Cache-Control: only-if-cached"); got.status != http.StatusGatewayTimeout {
 		t.Errorf("%d %s", got.status, got.body)

@@ -264,6 +264,13 @@ func TestClientStopsReadingAnObject(t *testing.T) {
 	r.counted(t, 1)
 }
 
+// TestPanicIsNotShown: what a flight panicked with is not in the answer to its clients.
+func TestPanicIsNotShown(t *testing.T) {
+	if api := toAPIError(&upstream.PanicError{Value: "boom"}); api.Status != 500 || strings.Contains(api.Message, "boom") {
+		t.Errorf("client sees %+v", api)
+	}
+}
+
 // TestFaultsAreLoggedOnce: repeated faults of a dependency are one line in the log, and each is counted in the metrics.
 func TestFaultsAreLoggedOnce(t *testing.T) {
 	r := newRig(t)

@@ -40,6 +40,35 @@ func (s *stage) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
+// answers is a step of a script: the answer upstreamReply.
+func answers(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+
+// start asks for a chat answer, which comes later.
+func (r *rig) start(body string, header ...string) <-chan reply {
+	done := make(chan reply, 1)
+	go func() {
+		got, _ := r.try("/v1/chat/completions", body, header...) // an error is status 0
+		done <- got
+	}()
+	return done
+}
+
+// leaving asks for a chat answer until leave is called; gone gets the error of the end.
+func (r *rig) leaving(t testing.TB, body string) (leave func(), gone <-chan error) {
+	ctx, leave := context.WithCancel(t.Context())
+	ended := make(chan error, 1)
+	go func() {
+		req, _ := http.NewRequestWithContext(ctx, "POST", r.api.URL+"/v1/chat/completions", strings.NewReader(body))
+		req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}}
+		resp, err := r.api.Client().Do(req)
+		if err == nil {
+			resp.Body.Close()
+		}
+		ended <- err
+	}()
+	return leave, ended
+}
+
 // within receives from c. Its time limit bounds a hang; it is no measure of speed.
 func within[T any](t testing.TB, c <-chan T, what string) T {
 	t.Helper()
@@ -212,25 +241,16 @@ func TestLateFollowerReadsFromTheStart(t *testing.T) {
 func TestLeaderLeaves(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up)
-	ctx, leave := context.WithCancel(context.Background())
-	gone := make(chan error, 1)
-	go func() {
-		req, _ := http.NewRequestWithContext(ctx, "POST", r.api.URL+"/v1/chat/completions", strings.NewReader(chat(capital)))
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Authorization", "Bearer sk-test")
-		_, err := r.api.Client().Do(req)
-		gone <- err
-	}()
+	leave, gone := r.leaving(t, chat(capital))
 	within(t, up.arrived, "the upstream call")
-	followed := make(chan reply, 1)
-	go func() { got, _ := r.try("/v1/chat/completions", chat(capital)); followed <- got }()
+	followed := r.start(chat(capital))
 	r.waiters(t, 2)
 	leave()
 	if err := within(t, gone, "the leader's end"); !errors.Is(err, context.Canceled) {
 		t.Fatal(err)
 	}
 	r.waiters(t, 1)
-	up.script <- func(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+	up.script <- answers
 	if got := within(t, followed, "the follower's answer"); got.status != 200 || got.cache() != "shared" {
 		t.Errorf("follower: %d %s", got.status, got.cache())
 	}
@@ -243,18 +263,12 @@ func TestLeaderLeaves(t *testing.T) {
 func TestLastWaiterLeaves(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up)
-	ctx, leave := context.WithCancel(context.Background())
-	go func() {
-		req, _ := http.NewRequestWithContext(ctx, "POST", r.api.URL+"/v1/chat/completions", strings.NewReader(chat(capital)))
-		req.Header.Set("Content-Type", "application/json")
-		req.Header.Set("Authorization", "Bearer sk-test")
-		r.api.Client().Do(req)
-	}()
+	leave, _ := r.leaving(t, chat(capital))
 	within(t, up.arrived, "the upstream call")
 	leave()
 	within(t, up.left, "the upstream to see its caller leave")
 	r.waiters(t, 0)
-	up.script <- func(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+	up.script <- answers
 	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "miss" || got.status != 200 {
 		t.Errorf("a newcomer: %d %s", got.status, got.cache())
 	}
@@ -324,7 +338,7 @@ func TestPrivateFlights(t *testing.T) {
 		within(t, up.arrived, "an upstream call of its own for "+h)
 	}
 	for range 2 {
-		up.script <- func(w http.ResponseWriter) { instantUpstream(w, &http.Request{Body: http.NoBody}) }
+		up.script <- answers
 	}
 	for range 2 {
 		if got := within(t, done, "an answer"); got.cache() != "miss" {
@@ -333,31 +347,27 @@ func TestPrivateFlights(t *testing.T) {
 	}
 }
 
-// TestPurgeDetachesFlights: a request after a purge does not join a flight that began before it.
-func TestPurgeDetachesFlights(t *testing.T) {
+// TestPurgeReachesFlights: a request after a purge does not join a flight that began before it, whose answer is not stored.
+func TestPurgeReachesFlights(t *testing.T) {
 	up := newStage()
 	r := newRigAt(t, nil, up)
-	replies := make(chan reply, 2)
-	ask := func() {
-		got, err := r.try("/v1/chat/completions", chat(capital))
-		if err != nil {
-			t.Error(err)
-		}
-		replies <- got
-	}
-	go ask()
+	before := r.start(chat(capital))
 	within(t, up.arrived, "the first call")
 	r.call(t, "POST", "/admin/purge", `{"all":true,"dry_run":false}`)
-	go ask()
-	within(t, up.arrived, "a call of its own for the second")
-	for range 2 {
-		up.script <- func(w http.ResponseWriter) {
-			w.Header().Set("Content-Type", "application/json")
-			w.Write(upstreamReply)
-		}
+	up.script <- answers
+	if got := within(t, before, "the answer"); got.status != 200 || !strings.Contains(status(got), "not-stored=purged") || r.Stats().Entries != 0 {
+		t.Errorf("%d %s, %d entries", got.status, status(got), r.Stats().Entries)
 	}
+	before = r.start(chat(capital))
+	within(t, up.arrived, "the second call")
+	r.call(t, "POST", "/admin/purge", `{"all":true,"dry_run":false}`)
+	after := r.start(chat(capital))
+	within(t, up.arrived, "a call of its own for the third")
 	for range 2 {
-		if got := within(t, replies, "an answer"); got.status != 200 || got.cache() != "miss" {
+		up.script <- answers
+	}
+	for _, one := range []<-chan reply{before, after} {
+		if got := within(t, one, "an answer"); got.status != 200 || got.cache() != "miss" {
 			t.Errorf("%d %s", got.status, got.cache())
 		}
 	}

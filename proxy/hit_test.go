@@ -162,24 +162,6 @@ func TestParaphraseBecomesExact(t *testing.T) {
 	}
 }
 
-// TestGuardsVeto: a similar text with a difference that matters is a miss, with the reason.
-func TestGuardsVeto(t *testing.T) {
-	for _, tc := range []struct{ stored, asked, veto string }{
-		{"How many people live in a city of 100 square miles", "How many people live in a city of 200 square miles", "number"},
-		{"How do I get from Oslo to Rome by train in the summer", "How do I get from Rome to Oslo by train in the summer", "order"},
-	} {
-		r := newRig(t, func(o *Options) { o.Words, o.Thresholds.Hit, o.Thresholds.Route = false, 0.7, 0.5 })
-		r.ask(t, "/v1/chat/completions", chat(tc.stored))
-		got := r.ask(t, "/v1/chat/completions", chat(tc.asked))
-		if got.cache() != "miss" || !strings.Contains(got.header.Get("Cache-Status"), "veto="+tc.veto) {
-			t.Errorf("%q after %q: %s, %s", tc.asked, tc.stored, got.cache(), got.header.Get("Cache-Status"))
-		}
-		if st := r.Stats(); st.Vetoes != 1 || st.Semantic != 0 {
-			t.Errorf("stats %+v", st)
-		}
-	}
-}
-
 // turns is a chat body with the messages given, the user's first and then in turn.
 func turns(messages ...string) string {
 	type message struct {

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -248,22 +247,5 @@ func TestIgnoredHeaders(t *testing.T) {
 		if err := o.Validate(); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
 		}
-	}
-}
-
-// BenchmarkIdentity is the cost of an identity for the header that OpenAI's Python library sends, behind a mesh.
-func BenchmarkIdentity(b *testing.B) {
-	r := httptest.NewRequest("POST", "/v1/chat/completions", nil)
-	for _, line := range []string{"Accept: application/json", "Accept-Encoding: gzip", "Connection: keep-alive", "Content-Type: application/json",
-		"Content-Length: 100", "User-Agent: OpenAI/Python", "Authorization: Bearer sk-0123456789", "X-Stainless-Lang: python", "X-Stainless-Os: Linux",
-		"X-Stainless-Package-Version: 2", "X-Stainless-Arch: x64", "X-Stainless-Runtime: CPython", "X-Stainless-Runtime-Version: 3",
-		"X-Stainless-Async: false", "X-Stainless-Retry-Count: 0", "X-Stainless-Read-Timeout: 600", "Traceparent: 00-1-2-01", "X-Request-Id: 1"} {
-		name, value, _ := strings.Cut(line, ": ")
-		r.Header.Set(name, value)
-	}
-	i := ids("authorization")
-	b.ReportAllocs()
-	for b.Loop() {
-		identityOf(i, r, &Directives{})
 	}
 }

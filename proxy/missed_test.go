@@ -1,12 +1,10 @@
 package proxy
 
 import (
-	"context"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
-	"math"
-	"math/rand/v2"
 	"net/http"
 	"path/filepath"
 	"regexp"
@@ -19,7 +17,8 @@ import (
 
 	"reprise/internal/enginesim"
 	"reprise/proxy/canon"
-	"reprise/store"
+	"reprise/proxy/observe/misses"
+	"reprise/proxy/rules"
 )
 
 var whyIn = regexp.MustCompile(`why=([^;"]*(?:;differs=[^;"]*)?)`)
@@ -136,56 +135,85 @@ func TestWhyScope(t *testing.T) {
 	r.missedAt(t, "scope;differs=query", "/v1/chat/completions?api-version=2", asked(system, capital))
 }
 
-// TestWhyNearest: of several scopes that one counts that differs in the fewest parts, and of equals the last one.
-func TestWhyNearest(t *testing.T) {
-	r := newRig(t)
-	at := fmt.Sprint(len("It is "))
-	r.missed(t, "new", asked("It is 09:15.", capital, `"user":"a"`, `"seed":1`))
-	r.missed(t, "scope;differs=seed+user", asked("It is 09:15.", capital, `"user":"b"`, `"seed":2`))
-	r.missed(t, "scope;differs=system@"+at+":time", asked("It is 10:15.", capital, `"user":"a"`, `"seed":1`))
-	r.missed(t, "scope;differs=user", asked("It is 09:15.", capital, `"user":"a"`, `"seed":2`)) // and not seed, of before
-	r.missed(t, "scope;differs=system@"+at+":time", asked("It is 10:15.", capital, `"user":"a"`, `"seed":2`))
-}
-
-// TestWhyInstructions: the system prompts of the other APIs have places too.
-func TestWhyInstructions(t *testing.T) {
-	r := newRig(t)
-	body := func(id string) string {
+// TestWhySequences: in each sequence every request misses for the reason beside it.
+func TestWhySequences(t *testing.T) {
+	const rome, oslo, bonn = "Where is Rome?|In Italy.", "Where is Oslo?|In Norway.", "Where is Bonn?|In Germany."
+	const people = "|And how many people live there?"
+	talk := func(turns string, more ...string) string {
+		return conversation("s", strings.Split(turns, "|"), more...)
+	}
+	instructions := func(id string) string {
 		return fmt.Sprintf(`{"model":"gpt-4o","instructions":"Be brief. Request %s.","input":%q,"store":false}`, id, capital)
 	}
-	r.missedAt(t, "new", "/v1/responses", body("7f8c1f0e-1111-4222-8333-944455556666"))
-	r.missedAt(t, "scope;differs=instructions@18:uuid", "/v1/responses", body("91d2aaaa-0000-4bbb-9ccc-0ddd0eee0fff"))
-	r.missed(t, "new", chat(capital)) // the answers of another API are other answers
-}
-
-// TestWhyEmbeddings: what has no prompt is compared by its content.
-func TestWhyEmbeddings(t *testing.T) {
-	r := newRig(t)
-	r.missedAt(t, "new", "/v1/embeddings", `{"model":"text-embedding-3-small","input":["a","b"]}`)
-	r.missedAt(t, "new", "/v1/embeddings", `{"model":"text-embedding-3-small","input":["a","c"]}`)
-	r.missedAt(t, "scope;differs=dimensions", "/v1/embeddings", `{"model":"text-embedding-3-small","input":["a","b"],"dimensions":8}`)
-}
-
-// TestWhyChain: the same prompt in the same scope, after other turns.
-func TestWhyChain(t *testing.T) {
-	r := newRig(t)
-	r.missed(t, "new", conversation("s", []string{"Where is Rome?", "In Italy.", "And how many people live there?"}))
-	r.missed(t, "chain", conversation("s", []string{"Where is Oslo?", "In Norway.", "And how many people live there?"}))
-	r.missed(t, "scope;differs=user", conversation("s", []string{"Where is Rome?", "In Italy.", "And how many people live there?"}, `"user":"a"`))
-	r.missed(t, "scope;differs=seed+turns", conversation("s", []string{"Where is Bonn?", "In Germany.", "And how many people live there?"}, `"seed":7`))
-}
-
-// TestWhyLoop: a request that ends with the output of a tool is the same in another scope where the conversation is.
-func TestWhyLoop(t *testing.T) {
-	r := newRig(t)
 	loop := func(user, output string) string {
 		return `{"model":"gpt-4o","user":"` + user + `","messages":[{"role":"user","content":"What is the weather in Oslo?"},{"role":"assistant","content":"Let me look."},` +
 			`{"role":"assistant","content":null,"tool_calls":[{"id":"call_1","type":"function","function":{"name":"weather","arguments":"{}"}}]},` +
 			`{"role":"tool","tool_call_id":"call_1","content":"` + output + `"}]}`
 	}
-	r.missed(t, "new", loop("a", "snow"))
-	r.missed(t, "scope;differs=user", loop("b", "snow"))
-	r.missed(t, "new", loop("a", "sun"))
+	veto := func(o *Options) { o.Words, o.Thresholds.Hit, o.Thresholds.Route = false, 0.7, 0.5 }
+	const miles, miles2 = "How many people live in a city of 100 square miles", "How many people live in a city of 200 square miles"
+	const trip, back = "How do I get from Oslo to Rome by train in the summer", "How do I get from Rome to Oslo by train in the summer"
+	type step struct{ want, body, header, path string }
+	for _, c := range []struct {
+		name   string
+		adjust func(*Options)
+		steps  []step
+	}{
+		{"the system prompt of another API has places too", nil, []step{
+			{"new", instructions("7f8c1f0e-1111-4222-8333-944455556666"), "", "/v1/responses"},
+			{"scope;differs=instructions@18:uuid", instructions("91d2aaaa-0000-4bbb-9ccc-0ddd0eee0fff"), "", "/v1/responses"},
+			{want: "new", body: chat(capital)}}}, // the answers of another API are other answers
+		{"what has no prompt is compared by its content", nil, []step{
+			{"new", `{"model":"text-embedding-3-small","input":["a","b"]}`, "", "/v1/embeddings"},
+			{"new", `{"model":"text-embedding-3-small","input":["a","c"]}`, "", "/v1/embeddings"},
+			{"scope;differs=dimensions", `{"model":"text-embedding-3-small","input":["a","b"],"dimensions":8}`, "", "/v1/embeddings"}}},
+		{"the same prompt in the same scope, after other turns", nil, []step{
+			{want: "new", body: talk(rome + people)},
+			{want: "chain", body: talk(oslo + people)},
+			{want: "scope;differs=user", body: talk(rome+people, `"user":"a"`)},
+			{want: "scope;differs=seed+turns", body: talk(bonn+people, `"seed":7`)}}},
+		{"a request that ends with the output of a tool", nil, []step{
+			{want: "new", body: loop("a", "snow")},
+			{want: "scope;differs=user", body: loop("b", "snow")},
+			{want: "new", body: loop("a", "sun")}}},
+		{"evicted", func(o *Options) { o.Store = newStoreOf(t, "lru", 2, o.Now) }, []step{
+			{want: "new", body: chat(capital)},
+			{want: "new", body: chat("How tall is Mount Everest in winter?")},
+			{want: "new", body: chat("Who painted the ceiling of the Sistine Chapel?")},
+			{want: "evicted", body: chat(capital)},
+			{want: "evicted", body: chat("how tall is mount everest in winter")}}},
+		{"no-store keeps nothing", nil, []step{
+			{want: "new", body: chat(capital), header: "Cache-Control: no-store"},
+			{want: "new", body: chat(capital), header: "Cache-Control: no-store"},
+			{want: "new", body: chat(capital, `"user":"a"`)}}},
+		{"a number, and that it is kept in another scope comes before a veto", veto, []step{
+			{want: "new", body: chat(miles)}, {want: "veto:number", body: chat(miles2)}, {want: "scope;differs=user", body: chat(miles2, `"user":"a"`)}}},
+		{"an order", veto, []step{{want: "new", body: chat(trip)}, {want: "veto:order", body: chat(back)}}},
+		{"below", nil, []step{
+			{want: "new", body: chat("How do I reset my password on the web site?")},
+			{want: "below", body: chat("How do I reset the password of the web site after a week of vacation?")}}},
+		{"exact only", nil, []step{
+			{want: "new", body: chat(capital)},
+			{want: "exact-only", body: chat(similar), header: "X-Reprise-Mode: exact"},
+			{want: "scope;differs=user", body: chat(similar, `"user":"a"`), header: "X-Reprise-Mode: exact"}}},
+		{"raised", nil, []step{
+			{want: "new", body: chat(capital)},
+			{want: "below", body: chat("Hi, please: what is the capital of France?"), header: "X-Reprise-Threshold: 0.999"}}},
+		{"exact mode", func(o *Options) { o.Mode = ModeExact }, []step{
+			{want: "new", body: chat(capital)}, {want: "new", body: chat(similar)}, {want: "scope;differs=user", body: chat(capital, `"user":"a"`)}}},
+		{"shadow", func(o *Options) { o.Mode = ModeShadow }, []step{{want: "new", body: chat(capital)}, {want: "shadow", body: chat(similar)}}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r := newRig(t, func(o *Options) {
+				if c.adjust != nil {
+					c.adjust(o)
+				}
+			})
+			for _, s := range c.steps {
+				r.missedAt(t, s.want, cmp.Or(s.path, "/v1/chat/completions"), s.body, nonEmpty([]string{s.header})...)
+			}
+		})
+	}
 }
 
 // TestWhyLife: what has become of an answer to the same request, or to one of the same form.
@@ -200,14 +228,6 @@ func TestWhyLife(t *testing.T) {
 		c.add(2 * time.Hour)
 		r.missed(t, "expired", chat(other))
 	})
-	t.Run("evicted", func(t *testing.T) {
-		r := newRig(t, func(o *Options) { o.Store = newStoreOf(t, "lru", 2, o.Now) })
-		r.missed(t, "new", chat(capital))
-		r.missed(t, "new", chat("How tall is Mount Everest in winter?"))
-		r.missed(t, "new", chat("Who painted the ceiling of the Sistine Chapel?"))
-		r.missed(t, "evicted", chat(capital))
-		r.missed(t, "evicted", chat("how tall is mount everest in winter"))
-	})
 	t.Run("not stored", func(t *testing.T) {
 		r := newRig(t)
 		for _, c := range []struct{ fault, reason string }{{"finish=length", "length"}, {"finish=content_filter", "content-filter"}, {"status=500", "status"}} {
@@ -219,13 +239,6 @@ func TestWhyLife(t *testing.T) {
 				t.Errorf("after it was stored: %s", status(got))
 			}
 		}
-	})
-	t.Run("no-store keeps nothing", func(t *testing.T) {
-		r := newRig(t)
-		for range 2 {
-			r.missed(t, "new", chat(capital), "Cache-Control: no-store")
-		}
-		r.missed(t, "new", chat(capital, `"user":"a"`))
 	})
 	t.Run("request", func(t *testing.T) {
 		c := newClock()
@@ -239,58 +252,18 @@ func TestWhyLife(t *testing.T) {
 	})
 }
 
-// TestWhyMeaning: what the search by meaning has found, and did not serve.
-func TestWhyMeaning(t *testing.T) {
-	t.Run("veto", func(t *testing.T) {
-		for _, c := range []struct{ stored, asked, veto string }{
-			{"How many people live in a city of 100 square miles", "How many people live in a city of 200 square miles", "number"},
-			{"How do I get from Oslo to Rome by train in the summer", "How do I get from Rome to Oslo by train in the summer", "order"},
-		} {
-			r := newRig(t, func(o *Options) { o.Words, o.Thresholds.Hit, o.Thresholds.Route = false, 0.7, 0.5 })
-			r.missed(t, "new", chat(c.stored))
-			r.missed(t, "veto:"+c.veto, chat(c.asked))
-			r.missed(t, "scope;differs=user", chat(c.asked, `"user":"a"`)) // that it is kept in another scope comes before a veto
-		}
-	})
-	t.Run("below", func(t *testing.T) {
-		r := newRig(t)
-		r.missed(t, "new", chat("How do I reset my password on the web site?"))
-		r.missed(t, "below", chat("How do I reset the password of the web site after a week of vacation?"))
-	})
-	t.Run("exact only", func(t *testing.T) {
-		r := newRig(t)
-		r.missed(t, "new", chat(capital))
-		r.missed(t, "exact-only", chat("what is the capital of france"), "X-Reprise-Mode: exact")
-		r.missed(t, "scope;differs=user", chat("what is the capital of france", `"user":"a"`), "X-Reprise-Mode: exact")
-	})
-	t.Run("raised", func(t *testing.T) {
-		r := newRig(t)
-		r.missed(t, "new", chat(capital))
-		r.missed(t, "below", chat("Hi, please: what is the capital of France?"), "X-Reprise-Threshold: 0.999")
-	})
-	t.Run("exact mode", func(t *testing.T) {
-		r := newRig(t, func(o *Options) { o.Mode = ModeExact })
-		r.missed(t, "new", chat(capital))
-		r.missed(t, "new", chat("what is the capital of france"))
-		r.missed(t, "scope;differs=user", chat(capital, `"user":"a"`))
-	})
-	t.Run("shadow", func(t *testing.T) {
-		r := newRig(t, func(o *Options) { o.Mode = ModeShadow })
-		r.missed(t, "new", chat(capital))
-		r.missed(t, "shadow", chat("what is the capital of france"))
-	})
-	t.Run("explore and refused", func(t *testing.T) {
-		r, _, _, explore := exploring(t)
-		r.missed(t, "new", chat(reset))
-		r.missed(t, "explore", chat(asks), "User-Agent: none")
-		explore.Store(false)
-		hit := r.ask(t, "/v1/chat/completions", chat("Hello, "+reset))
-		if hit.cache() != "semantic" {
-			t.Fatal(status(hit))
-		}
-		r.ask(t, feedbackPath, fmt.Sprintf(`{"entry":%v,"verdict":"wrong"}`, entryOf(t, hit)))
-		r.missed(t, "refused", chat("Hello, "+reset))
-	})
+// TestWhyCompared: an answer that is compared with a new one, and one that a verdict refuses.
+func TestWhyCompared(t *testing.T) {
+	r, _, _, explore := exploring(t)
+	r.missed(t, "new", chat(reset))
+	r.missed(t, "explore", chat(asks), "User-Agent: none")
+	explore.Store(false)
+	hit := r.ask(t, "/v1/chat/completions", chat("Hello, "+reset))
+	if hit.cache() != "semantic" {
+		t.Fatal(status(hit))
+	}
+	r.ask(t, feedbackPath, fmt.Sprintf(`{"entry":%v,"verdict":"wrong"}`, entryOf(t, hit)))
+	r.missed(t, "refused", chat("Hello, "+reset))
 }
 
 // TestWhyIgnored: what is taken out of the scope is never named, though the texts differ there too.
@@ -312,27 +285,6 @@ func TestWhyIgnored(t *testing.T) {
 	if want := fmt.Sprintf("scope;differs=system@%d:text", strings.Index(system, "two")); reasonOf(got) != want {
 		t.Errorf("%s, not %s", status(got), want)
 	}
-}
-
-// TestWhyPurged: a purge of more than one entry leaves no trace of what was asked, and the report says when.
-func TestWhyPurged(t *testing.T) {
-	r := newRig(t)
-	r.missed(t, "new", chat(capital))
-	r.missed(t, "scope;differs=user", chat(capital, `"user":"a"`))
-	if n := r.misses(t).Get("misses").Int(); n != 2 {
-		t.Errorf("%d misses before the purge", n)
-	}
-	if _, _, err := r.Purge(context.Background(), store.Filter{Model: "of no entry"}); err != nil {
-		t.Fatal(err)
-	}
-	if report := r.misses(t); report.Get("misses").Int() != 0 || report.Get("groups.#").Int() != 0 || report.Get("emptied").Str == "" || report.Get("forgotten").Exists() {
-		t.Errorf("after the purge: %s", report.Raw)
-	}
-	r.missed(t, "new", chat(capital, `"user":"b"`))
-	if _, _, err := r.Purge(context.Background(), store.Filter{}); err != nil {
-		t.Fatal(err)
-	}
-	r.missed(t, "new", chat(capital))
 }
 
 // TestWhyTenants: nothing of another tenant or namespace is named or counted to a client, in Cache-Status or by explain; the operator sees it.
@@ -395,77 +347,6 @@ func TestWhyExplained(t *testing.T) {
 	}
 }
 
-// TestWhyStream: a mixed stream, whose reasons are computed from what the test put into each request, is reported with exact counts. What a
-// repair of each would bring is what a stream without the difference brings.
-func TestWhyStream(t *testing.T) {
-	r := newRig(t)
-	rng := rand.New(rand.NewPCG(5, 5))
-	type place struct{ question, user, date int }
-	var kept []place
-	want, hits := map[string]int{}, 0
-	for range 400 {
-		p := place{rng.IntN(25), rng.IntN(4), rng.IntN(3)}
-		why := "new"
-		best := 3
-		for _, k := range slices.Backward(kept) { // the nearest one that was asked before, the last of equals
-			differ := 0
-			var names []string
-			if k.date != p.date {
-				differ, names = differ+1, append(names, "system:date")
-			}
-			if k.user != p.user {
-				differ, names = differ+1, append(names, "user")
-			}
-			if k.question == p.question && differ < best {
-				best, why = differ, "scope;differs="+strings.Join(names, "+")
-			}
-		}
-		system := fmt.Sprintf("You are a bot. Today is 2026-11-%02d. Answer briefly.", 10+p.date)
-		got := r.ask(t, "/v1/chat/completions", asked(system, questions[p.question], fmt.Sprintf(`"user":"u-%d"`, p.user)))
-		if best == 0 {
-			if hits++; got.cache() != "exact" {
-				t.Fatalf("%v: %s", p, status(got))
-			}
-			continue
-		}
-		kept = append(kept, p)
-		want[why]++
-		if is := strings.Replace(reasonOf(got), "@24", "", 1); got.cache() != "miss" || is != why {
-			t.Fatalf("%v: %s, not %s", p, status(got), why)
-		}
-	}
-	report := r.misses(t)
-	if report.Get("misses").Int() != int64(400-hits) || report.Get("requests").Int() != 400 || report.Get("groups.#").Int() != int64(len(want)) || len(want) != 4 {
-		t.Fatalf("%d hits, %v: %s", hits, want, report.Raw)
-	}
-	for why, n := range want {
-		kind, differs, _ := strings.Cut(why, ";differs=")
-		g := group(report, kind, nonEmpty(strings.Split(strings.Replace(differs, "system:", "system@24:", 1), "+"))...)
-		would := map[bool]int{true: n, false: 0}[kind == "scope"]
-		if g.Get("count").Int() != int64(n) || g.Get("would_have_hit").Int() != int64(would) || math.Abs(g.Get("share").Float()-float64(n)/float64(400-hits)) > 1e-9 ||
-			math.Abs(g.Get("would_bring").Float()-float64(would)/400) > 1e-9 {
-			t.Errorf("%s: %d times, and the report has %s", why, n, g.Raw)
-		}
-	}
-}
-
-// questions are prompts that have no word in common.
-var questions = func() (all []string) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	for range 25 {
-		var words []string
-		for range 6 {
-			word := ""
-			for range 3 {
-				word += string("bdfgklmnprst"[rng.IntN(12)]) + string("aeiou"[rng.IntN(5)])
-			}
-			words = append(words, word)
-		}
-		all = append(all, strings.Join(words, " ")+"?")
-	}
-	return all
-}()
-
 // TestWhyAfterRestart: the scopes of before are found by what was kept, and what they differ in once a request in them was seen.
 func TestWhyAfterRestart(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "reprise.db")
@@ -496,5 +377,161 @@ func TestTextOfManyParts(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(1, func() { textOf(content) }); n > 1000 {
 		t.Errorf("%v allocations for 10,000 parts", n)
+	}
+}
+
+// logging makes a rig keep prompts.
+func logging(o *Options) { o.LogPrompts = true }
+
+// countedMisses waits until so many misses are counted, and returns the report: a client may have its answer before.
+func (r *rig) countedMisses(t *testing.T, n int64) (report gjson.Result) {
+	t.Helper()
+	eventually(t, "the misses", func() bool { report = r.misses(t); return report.Get("misses").Int() == n })
+	return report
+}
+
+// TestMissExamples: an example has the prompt of the miss, and the stored one that nearly served it; without leave to keep prompts it has neither,
+// and says how long they are.
+func TestMissExamples(t *testing.T) {
+	const stored, asked = "How many people live in a city of 100 square miles", "How many people live in a city of 200 square miles"
+	for _, prompts := range []bool{true, false} {
+		r := newRig(t, func(o *Options) {
+			o.Words, o.Thresholds.Hit, o.Thresholds.Route, o.LogPrompts, o.Explain = false, 0.7, 0.5, prompts, true
+		})
+		r.missed(t, "new", chat(stored))
+		r.missed(t, "veto:number", chat(asked))
+		r.missed(t, "scope;differs=user", chat(stored, `"user":"a"`))
+		report := r.countedMisses(t, 3)
+		for _, c := range []struct {
+			group           gjson.Result
+			prompt, nearest string
+		}{
+			{group(report, "new"), stored, ""}, {group(report, "veto:number"), asked, stored}, {group(report, "scope", "user"), stored, stored},
+		} {
+			e := c.group.Get("examples.0")
+			if e.Get("prompt_bytes").Int() != int64(len(c.prompt)) || e.Get("nearest_prompt_bytes").Int() != int64(len(c.nearest)) || e.Get("nearest_entry").Exists() != (c.nearest != "") ||
+				e.Get("nearest_is_stored").Bool() != (c.nearest != "") || e.Get("model").Str != "gpt-4o" || len(e.Get("tenant").Str) != 32 || e.Get("at").Str == "" {
+				t.Errorf("prompts %t: %s", prompts, c.group.Raw)
+			}
+			if !prompts {
+				c.prompt, c.nearest = "", ""
+			}
+			if e.Get("prompt").Str != c.prompt || e.Get("nearest_prompt").Str != c.nearest {
+				t.Errorf("prompts %t: %s", prompts, e.Raw)
+			}
+		}
+		if !prompts && strings.Contains(report.Raw, "square miles") {
+			t.Error("a prompt is in the report")
+		}
+		if x := r.ask(t, explainPath, chat(stored, `"user":"b"`)); strings.Contains(gjson.Get(x.body, "missed").Raw, "example") {
+			t.Errorf("a client is shown examples: %s", x.body)
+		}
+	}
+}
+
+// TestBelowHasATopic: the example of an answer that is not near enough names an entry of the nearest topic.
+func TestBelowHasATopic(t *testing.T) {
+	r := newRig(t, logging)
+	r.missed(t, "new", chat("How do I reset my password on the web site?"))
+	r.missed(t, "below", chat("How do I reset the password of the web site after a week of vacation?"))
+	if e := group(r.countedMisses(t, 2), "below").Get("examples.0"); e.Get("nearest_prompt").Str != "How do I reset my password on the web site?" {
+		t.Errorf("%s", e.Raw)
+	}
+}
+
+// TestExamplesOfOtherTenants: the operator sees an entry of another tenant, and a client nothing of it.
+func TestExamplesOfOtherTenants(t *testing.T) {
+	r := newRig(t, logging)
+	r.missed(t, "new", chat(capital), "Authorization: Bearer sk-other")
+	r.missed(t, "new", chat(capital), "Authorization: Bearer sk-mine")
+	e := group(r.countedMisses(t, 2), "scope", "tenant").Get("examples.0")
+	if e.Get("nearest_prompt").Str != capital || e.Get("nearest_entry").Int() == 0 {
+		t.Errorf("%s", e.Raw)
+	}
+}
+
+// TestNoExampleWithoutStore: a request that must not be stored leaves no example.
+func TestNoExampleWithoutStore(t *testing.T) {
+	r := newRig(t, logging)
+	r.missed(t, "new", chat("A secret: 4711"), "Cache-Control: no-store")
+	report := r.countedMisses(t, 1)
+	if g := group(report, "new"); g.Get("count").Int() != 1 || g.Get("examples.#").Int() != 0 || strings.Contains(report.Raw, "4711") {
+		t.Errorf("%s", report.Raw)
+	}
+}
+
+// TestWhyShortLife: where a client or a rule has decided the life of an answer, the reason says so, and no value of the setting is named.
+func TestWhyShortLife(t *testing.T) {
+	c := newClock()
+	r := newRig(t, c.use, func(o *Options) {
+		o.TTL = time.Hour
+		rule := *o.rules().Rest()
+		rule.Name, rule.Mode, rule.Models, rule.TTL = "short", ModeSemantic, []string{"gpt-4o-mini"}, time.Minute
+		o.Rules = []*rules.Rule{&rule}
+	})
+	mini := strings.Replace(chat(capital), "gpt-4o", "gpt-4o-mini", 1)
+	r.missed(t, "new", chat(capital), "X-Reprise-Ttl: 1s")
+	r.missed(t, "scope;differs=model", mini)
+	c.add(2 * time.Minute)
+	r.missed(t, "expired:client", chat(capital), "X-Reprise-Ttl: 1s")
+	r.missed(t, "expired:rule", mini)
+	c.add(2 * time.Minute)
+	r.missed(t, "expired:client", chat("what is the capital of france"))
+	report := r.countedMisses(t, 5)
+	for why, word := range map[string]string{"expired:client": "X-Reprise-TTL", "expired:rule": "ttl of the rule"} {
+		if g := group(report, why); g.Get("set").Exists() || !strings.Contains(g.Get("repair").Str, word) || !strings.Contains(g.Get("in_words").Str, "its life") {
+			t.Errorf("%s: %s", why, g.Raw)
+		}
+	}
+	c.add(2 * time.Hour)
+	r.missed(t, "expired", chat("what is the capital of france"))
+}
+
+// TestScopePatterns: the expression that the report gives for what varies in a system prompt makes these requests equal, beside those in force;
+// what has no shape of its own has no expression, and the repair says where it is.
+func TestScopePatterns(t *testing.T) {
+	for _, c := range []struct{ name, first, second, group, where string }{
+		{"time", "Be brief. It is 09:15.", "Be brief. It is 10:05.", "time", ""},
+		{"time of day", "Be brief. It is 9:15:07 AM, a fine time.", "Be brief. It is 10:15:08 PM, a fine time.", "time", ""},
+		{"date", "Today is 2026-11-22. Be brief.", "Today is 2026-12-24. Be brief.", "date", ""},
+		{"date and time", "Today is 2026-11-22T10:00:01Z. Be brief.", "Today is 2026-12-24T11:30:00.25Z. Be brief.", "date", ""},
+		{"day first", "Today is 22.11.2026, be brief.", "Today is 3.12.2026, be brief.", "date", ""},
+		{"uuid", "Be brief. Request 7f8c1f0e-1111-4222-8333-944455556666.", "Be brief. Request 91d2aaaa-0000-4bbb-9ccc-0ddd0eee0fff.", "uuid", ""},
+		{"month in words", "Today is November 22. Be brief.", "Today is December 24. Be brief.", "", "look at byte 17 of the system prompt"},
+		{"number", "You are at desk 12. Be brief.", "You are at desk 17. Be brief.", "", "look at byte 24 of the system prompt"},
+		{"text", "Answer in haiku form.", "Answer in two sentences.", "", "Send the same system prompt"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			patterns := []string{`Team (?P<team>\w+)`}
+			with := func(o *Options) {
+				ignore, err := canon.NewIgnore(nil, nil, patterns)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Ignore = ignore
+			}
+			r := newRig(t, with)
+			r.ask(t, "/v1/chat/completions", asked("Team a. "+c.first, capital))
+			r.ask(t, "/v1/chat/completions", asked("Team b. "+c.second, capital))
+			r.countedMisses(t, 2)
+			report := r.Server.Misses().Report(misses.Settings{IgnorePatterns: patterns})
+			g := report.Groups[slices.IndexFunc(report.Groups, func(g misses.Group) bool { return g.Why == "scope" })]
+			if c.group == "" {
+				if len(g.Set) > 0 || !strings.Contains(g.Repair, c.where) {
+					t.Errorf("%q, %s", g.Set, g.Repair)
+				}
+				return
+			}
+			if len(g.Set) != 1 || !strings.Contains(g.Set[0], "(?P<"+c.group+">") {
+				t.Fatalf("%v: %q", g.Differs, g.Set)
+			}
+			value, _ := strings.CutPrefix(g.Set[0], "REPRISE_IGNORE_PATTERN=")
+			patterns = strings.Split(value, ";;")
+			r = newRig(t, with)
+			r.missed(t, "new", asked("Team a. "+c.first, capital))
+			if got := r.ask(t, "/v1/chat/completions", asked("Team b. "+c.second, capital)); got.cache() != "exact" {
+				t.Errorf("with %q: %s", patterns, status(got))
+			}
+		})
 	}
 }

@@ -1,12 +1,11 @@
 package proxy
 
 import (
-	"fmt"
 	"io"
-	"math/rand/v2"
 	"net/http"
+	"os"
 	"path/filepath"
-	"strings"
+	"reprise/proxy/tracing/otlp"
 	"testing"
 	"time"
 )
@@ -37,67 +36,92 @@ func (b *wholeBody) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// BenchmarkHandler is what the proxy itself takes for a request, without net/http's server and without a network: an exact hit, one
-// that is a stream, one whose answer was stored in the other form, and a request that passes through.
-func BenchmarkHandler(b *testing.B) {
-	r := newRigAt(b, nil, http.NotFoundHandler(), func(o *Options) {
-		o.Logger, o.Transport, o.Store = nil, instantTransport{}, fileStoreOf(b, "rac+", filepath.Join(b.TempDir(), "reprise.db"), 1000)
+// bareServer calls the handler of a rig without net/http's server and without a network, with an upstream that answers at once: what is
+// measured is the proxy's own. Its store is in a file.
+type bareServer struct {
+	*rig
+	h http.Handler
+	w quietWriter
+}
+
+func newBareServer(b *testing.B, adjust ...func(*Options)) *bareServer {
+	r := newRigAt(b, nil, http.NotFoundHandler(), append(adjust, func(o *Options) {
+		o.Logger, o.Transport = nil, instantTransport{}
+		o.Store = fileStoreOf(b, "rac+", filepath.Join(b.TempDir(), "reprise.db"), 100_000)
 		b.Cleanup(func() { o.Store.Close() })
-	})
-	plain, stream := chat("What is the capital of France?"), chat("What is the capital of Spain?", `"stream":true`)
-	r.ask(b, "/v1/chat/completions", plain)
-	r.ask(b, "/v1/chat/completions", stream)
-	for _, one := range []struct{ name, path, body string }{{"exact", "/v1/chat/completions", plain}, {"exact-stream", "/v1/chat/completions", stream},
-		{"exact-converted", "/v1/chat/completions", chat("What is the capital of France?", `"stream":true`)}, {"pass", "/v1/moderations", plain}} {
+	})...)
+	return &bareServer{r, r.Handler(), quietWriter{header: http.Header{}}}
+}
+
+// post wants a status of 200, and returns X-Cache.
+func (s *bareServer) post(b *testing.B, path, body, namespace string) string {
+	req, err := http.NewRequest("POST", "http://localhost"+path, nil)
+	if err != nil {
+		b.Fatal(err)
+	}
+	req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}, "X-Reprise-Namespace": {namespace}}
+	req.Body, req.ContentLength = &wholeBody{body}, int64(len(body))
+	clear(s.w.header)
+	if s.h.ServeHTTP(&s.w, req); s.w.status != http.StatusOK {
+		b.Fatal(s.w.status)
+	}
+	return s.w.header.Get("X-Cache")
+}
+
+// BenchmarkHandler is what the proxy itself takes for a request: an exact hit, one that is a stream, one whose answer was stored in the other
+// form, a request that passes through, and a miss, whose answer comes in one piece or as a stream of 20 events. Each miss has a scope of its
+// own, so that no search has much to scan.
+func BenchmarkHandler(b *testing.B) {
+	const path = "/v1/chat/completions"
+	s := newBareServer(b)
+	plain, stream := chat(capital), chat("What is the capital of Spain?", `"stream":true`)
+	s.post(b, path, plain, "n")
+	s.post(b, path, stream, "n")
+	misses := 0
+	for _, one := range []struct{ name, path, body, want string }{{"exact", path, plain, "exact"}, {"exact-stream", path, stream, "exact"},
+		{"exact-converted", path, chat(capital, `"stream":true`), "exact"}, {"pass", "/v1/moderations", plain, "bypass"},
+		{"miss", path, plain, "miss"}, {"miss-stream", path, stream, "miss"}} {
 		b.Run(one.name, func(b *testing.B) {
-			h := r.Handler()
-			template, err := http.NewRequest("POST", r.api.URL+one.path, nil)
-			if err != nil {
-				b.Fatal(err)
-			}
-			template.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}, "Content-Length": {"91"}}
-			w := &quietWriter{header: http.Header{}}
 			b.ReportAllocs()
 			for b.Loop() {
-				req := *template
-				req.Body, req.ContentLength = &wholeBody{one.body}, int64(len(one.body))
-				clear(w.header)
-				h.ServeHTTP(w, &req)
-				if w.status != http.StatusOK {
-					b.Fatal(w.status)
+				namespace := "n"
+				if one.want == "miss" {
+					misses++
+					namespace = utoa(uint64(misses))
+				}
+				if got := s.post(b, one.path, one.body, namespace); got != one.want {
+					b.Fatal(got)
 				}
 			}
 		})
 	}
 }
 
-// BenchmarkMiss is what this process pays for a miss, without any network: the upstream answers at once, in one piece or as a
-// stream of 20 events that come one by one. Each request has a scope of its own, so that no search has much to scan.
+// BenchmarkTraces is the same for an exact hit and for a miss, without traces, with those of one request in a hundred, and with those of each.
+// Runs that take turns show what a part in a hundred is:
 //
-//	go test ./proxy -run '^$' -bench Miss -benchtime 5000x
-func BenchmarkMiss(b *testing.B) {
-	for _, stream := range []bool{false, true} {
-		b.Run(map[bool]string{false: "object", true: "stream"}[stream], func(b *testing.B) {
-			r := newRigAt(b, nil, http.HandlerFunc(instantUpstream), func(o *Options) {
-				o.Logger, o.Transport = nil, instantTransport{}
-				o.Store = fileStoreOf(b, "rac+", filepath.Join(b.TempDir(), "reprise.db"), 100_000)
-				b.Cleanup(func() { o.Store.Close() })
-			})
-			h, rng, w := r.Handler(), rand.New(rand.NewPCG(1, 2)), &quietWriter{header: http.Header{}}
-			header := http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}}
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				noun := func() string { return nouns[rng.IntN(len(nouns))] }
-				body := fmt.Sprintf(`{"model":"m%d","stream":%t,"messages":[{"role":"user","content":"How does the %s of a %s change the %s when a %s and a %s meet?"}]}`,
-					i, stream, noun(), noun(), noun(), noun(), noun())
-				req, _ := http.NewRequest("POST", "/v1/chat/completions", io.NopCloser(strings.NewReader(body)))
-				req.ContentLength, req.Header = int64(len(body)), header.Clone()
-				clear(w.header)
-				h.ServeHTTP(w, req)
-				if w.header.Get("X-Cache") != "miss" {
-					b.Fatal(w.header)
+//	go test ./proxy -run '^$' -bench 'Traces/exact' -benchtime 20000x -count 10
+func BenchmarkTraces(b *testing.B) {
+	for _, load := range []string{"exact", "miss"} {
+		for _, share := range []string{"", "0.01", "1"} {
+			b.Run(load+"/share="+share, func(b *testing.B) {
+				b.Setenv("OTEL_EXPORTER_OTLP_ENDPOINT", map[bool]string{true: "http://127.0.0.1:1"}[share != ""])
+				b.Setenv("OTEL_TRACES_SAMPLER", "parentbased_traceidratio")
+				b.Setenv("OTEL_TRACES_SAMPLER_ARG", share)
+				settings, _ := otlp.Read(os.Environ())
+				e := otlp.Start(settings, "", func(error) {})
+				b.Cleanup(func() { e.Close(time.Millisecond) })
+				s := newBareServer(b, func(o *Options) { o.Tracer = e.Tracer() })
+				s.post(b, "/v1/chat/completions", chat(capital), "n")
+				b.ReportAllocs()
+				for n := uint64(1); b.Loop(); n++ {
+					namespace := "n"
+					if load == "miss" {
+						namespace = utoa(n)
+					}
+					s.post(b, "/v1/chat/completions", chat(capital), namespace)
 				}
-			}
-		})
+			})
+		}
 	}
 }

@@ -79,8 +79,8 @@ func TestRestart(t *testing.T) {
 	if got := r.ask(t, "/v1/chat/completions", turns(question), "Authorization: Bearer sk-other"); got.cache() != "miss" {
 		t.Errorf("another tenant: %s", got.cache())
 	}
-	if e, ok := r.store.Get(entryOf(t, second)); !ok || e.Parent == 0 {
-		t.Error("the dependency is lost")
+	if e, ok := r.store.Get(entryOf(t, second)); !ok || e.Parent == 0 || e.Turn != 1 {
+		t.Errorf("the dependency is lost: %+v", e)
 	}
 }
 

@@ -1,8 +1,6 @@
 package proxy
 
 import (
-	"fmt"
-	"net/http"
 	"strings"
 	"testing"
 )
@@ -68,42 +66,5 @@ func TestConversationGoesOnAfterAComparison(t *testing.T) {
 		play(again, "Hello, "+reset, "Hi, "+next) // compared with the second one
 		up.set(says("It takes 9 days."))
 		play("fwd=uri-miss; stored", "Good morning, "+reset, "Good morning, "+next)
-	}
-}
-
-// TestConversationInLowerCase: a conversation that is led again in lower case and with courtesy is answered from the cache turn by turn, and
-// the same last turn after another history is not.
-func TestConversationInLowerCase(t *testing.T) {
-	r, up, _, explore := exploring(t)
-	explore.Store(false)
-	up.set(func(_, prompt string) (int, string, string) {
-		return http.StatusOK, fmt.Sprintf("Answer of %d letters.", len(prompt)), "stop"
-	})
-	play := func(opening string, edit func(int, string) string) (all []string) {
-		var messages []string
-		for i, prompt := range []string{opening, "How do I change the size of the font?", "Where do I find the settings?"} {
-			messages = append(messages, edit(i, prompt))
-			got := r.ask(t, "/v1/chat/completions", turns(messages...))
-			all = append(all, got.cache())
-			messages = append(messages, got.content(t))
-		}
-		return all
-	}
-	const opening = "Can I use the app without an account?"
-	if got := play(opening, func(_ int, p string) string { return p }); fmt.Sprint(got) != "[miss miss miss]" {
-		t.Fatal(got)
-	}
-	courtesies := []string{"Hi, %s", "Thanks! %s", "%s Thank you!"}
-	for _, edit := range []func(int, string) string{
-		func(_ int, p string) string { return strings.ToLower(p) },
-		func(i int, p string) string { return fmt.Sprintf(courtesies[i], strings.ToLower(p)) },
-		func(_ int, p string) string { return strings.TrimSuffix(p, "?") },
-	} {
-		if got := play(opening, edit); strings.Contains(fmt.Sprint(got), "miss") {
-			t.Errorf("led as %q: %v", edit(0, opening), got)
-		}
-	}
-	if got := play("Is there a version for phones?", func(_ int, p string) string { return strings.ToLower(p) }); fmt.Sprint(got) != "[miss miss miss]" {
-		t.Errorf("another history: %v", got)
 	}
 }

@@ -338,10 +338,7 @@ func TestFollowers(t *testing.T) {
 	}
 	within(t, up.arrived, "the upstream call")
 	r.waiters(t, n)
-	up.script <- func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "application/json")
-		w.Write(upstreamReply)
-	}
+	up.script <- answers
 	for range n {
 		within(t, replies, "an answer")
 	}
