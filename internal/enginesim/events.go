@@ -6,8 +6,6 @@ import (
 	"sync"
 
 	"github.com/tinylib/msgp/msgp"
-
-	"reprise/internal/zmtp"
 )
 
 // EventForm is an encoding of KV events.
@@ -23,8 +21,8 @@ const (
 // those who ask for a replay.
 type Events struct {
 	form   EventForm
-	pub    *zmtp.Publisher
-	router *zmtp.Answerer
+	pub    *Publisher
+	router *server
 
 	mu      sync.Mutex // guards what follows
 	batches [][]byte
@@ -32,9 +30,9 @@ type Events struct {
 
 // NewEvents returns a publisher for subscribers at l, and for requests for a replay at replay, which may be nil. It closes both.
 func NewEvents(l, replay net.Listener, form EventForm) *Events {
-	e := &Events{form: form, pub: zmtp.Publish(l)}
+	e := &Events{form: form, pub: Publish(l)}
 	if replay != nil {
-		e.router = zmtp.Answer(replay, e.replay)
+		e.router = serveReplays(replay, e.replay)
 	}
 	return e
 }

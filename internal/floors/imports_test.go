@@ -22,7 +22,7 @@ type room struct {
 const lowest = "internal/container internal/suggest internal/yamlfile"
 
 // everything is what programs may import.
-const everything = "internal internal/enginesim internal/zmtp policy embed topics topics/reuse store " +
+const everything = "internal policy embed topics topics/reuse store " +
 	"proxy proxy/cache proxy/upstream proxy/api proxy/canon proxy/answer proxy/observe proxy/admin proxy/gate proxy/rules proxy/tracing " +
 	"proxy/deadline proxy/internal"
 
@@ -30,10 +30,9 @@ var rooms = []room{
 	{"internal", 0, "policy internal/container"}, // rigs of tests
 	{"internal/container", 0, ""},
 	{"internal/suggest", 0, ""},
-	{"internal/zmtp", 0, ""},
 	{"internal/yamlfile", 0, "internal/suggest"},
 	{"internal/floors", 0, ""},
-	{"internal/enginesim", 5, "internal internal/zmtp policy proxy/upstream"},
+	{"internal/enginesim", 5, ""}, // imported by tests and the laboratory
 	{"policy", 1, "internal/container"},
 	{"embed", 1, ""},
 	{"topics", 2, "embed"},
@@ -46,7 +45,7 @@ var rooms = []room{
 	{"proxy/answer", 3, ""},
 	{"proxy/api", 3, "proxy/canon proxy/answer proxy/internal"},
 	{"proxy/cache", 3, "policy embed topics topics/reuse store"},
-	{"proxy/upstream", 3, lowest + " internal/zmtp policy proxy/internal proxy/deadline proxy/tracing"},
+	{"proxy/upstream", 3, lowest + " policy proxy/internal proxy/deadline proxy/tracing"},
 	{"proxy/rules", 3, "proxy/canon"},
 	{"proxy/gate", 3, "proxy/internal"},
 	{"proxy/observe", 3, lowest + " policy topics/reuse store proxy/canon proxy/answer proxy/rules proxy/cache proxy/upstream proxy/internal proxy/tracing"},
@@ -55,7 +54,7 @@ var rooms = []room{
 		"proxy/cache proxy/upstream proxy/rules proxy/gate proxy/observe"},
 	{"cmd/internal", 5, lowest + " " + everything},
 	{"cmd/reprise", 5, "cmd/internal " + lowest + " " + everything},
-	{lab, 5, "cmd/internal " + lowest + " " + everything},
+	{lab, 5, "cmd/internal internal/enginesim " + lowest + " " + everything},
 	{"deploy", 5, ""},
 }
 
@@ -98,10 +97,10 @@ var outside = map[string]string{
 	"go.etcd.io/bbolt":                    "store/file",
 	"github.com/klauspost/compress":       "store internal/traffic tests",
 	"github.com/go-chi/chi/v5":            "proxy cmd",
-	"github.com/tidwall/gjson":            "proxy cmd internal/enginesim",
-	"github.com/tidwall/sjson":            "proxy cmd internal/enginesim",
+	"github.com/tidwall/gjson":            "proxy cmd",
+	"github.com/tidwall/sjson":            "proxy cmd",
 	"github.com/prometheus/client_golang": "proxy cmd",
-	"github.com/cespare/xxhash/v2":        "proxy/upstream/prefix internal/enginesim",
+	"github.com/cespare/xxhash/v2":        "proxy/upstream/prefix",
 	"github.com/tinylib/msgp":             "proxy/upstream/kvevents internal/enginesim",
 	"github.com/sony/gobreaker/v2":        "proxy",
 	"go.opentelemetry.io":                 "proxy/tracing",

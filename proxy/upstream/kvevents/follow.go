@@ -11,7 +11,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"reprise/internal/zmtp"
 	"reprise/proxy/upstream/prefix"
 )
 
@@ -26,9 +25,9 @@ type Options struct {
 
 // Validate returns what is wrong with o.
 func (o Options) Validate() error {
-	_, err := zmtp.Address(o.Events)
+	_, err := addressOf(o.Events)
 	if err == nil && o.Replay != "" {
-		_, err = zmtp.Address(o.Replay)
+		_, err = addressOf(o.Replay)
 	}
 	return err
 }
@@ -115,19 +114,19 @@ func (f *Follower) Run(ctx context.Context) {
 
 // follow follows one connection to its end.
 func (f *Follower) follow(ctx context.Context) error {
-	c, err := zmtp.Dial(ctx, f.o.Events, zmtp.Sub)
+	c, err := dial(ctx, f.o.Events, sub)
 	if err != nil {
 		return err
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { c.Close() })()
-	if err := c.Subscribe(f.o.Topic); err != nil {
+	if err := c.subscribe(f.o.Topic); err != nil {
 		return err
 	}
 	f.connected.Store(true)
 	defer f.connected.Store(false)
 	for first := true; ; first = false {
-		parts, err := c.Receive()
+		parts, err := c.receive()
 		if err != nil {
 			return err
 		}
@@ -189,17 +188,17 @@ func (f *Follower) replay(ctx context.Context, n uint64) bool {
 	}
 	ctx, cancel := context.WithTimeout(ctx, replayLimit)
 	defer cancel()
-	c, err := zmtp.Dial(ctx, f.o.Replay, zmtp.Dealer)
+	c, err := dial(ctx, f.o.Replay, dealer)
 	if err != nil {
 		return false
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { c.Close() })()
-	if c.Send(nil, binary.BigEndian.AppendUint64(nil, f.last+1)) != nil {
+	if c.send(nil, binary.BigEndian.AppendUint64(nil, f.last+1)) != nil {
 		return false
 	}
 	for f.last+1 < n {
-		parts, err := c.Receive()
+		parts, err := c.receive()
 		if err != nil || len(parts) < 3 || len(parts[1]) != 8 {
 			return false
 		}

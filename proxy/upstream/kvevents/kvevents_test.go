@@ -19,7 +19,6 @@ import (
 	"github.com/tinylib/msgp/msgp"
 
 	"reprise/internal/enginesim"
-	"reprise/internal/zmtp"
 	"reprise/proxy/upstream/prefix"
 )
 
@@ -318,7 +317,7 @@ func numbered(n uint64) []byte { return binary.BigEndian.AppendUint64(nil, n) }
 // touching more than the model of the replica.
 func TestNumbers(t *testing.T) {
 	l := listen(t, "127.0.0.1:0")
-	p := zmtp.Publish(l)
+	p := enginesim.Publish(l)
 	s := &sink{}
 	f, err := New(Options{Events: "tcp://" + l.Addr().String(), Sink: s})
 	if err != nil {
@@ -333,7 +332,7 @@ func TestNumbers(t *testing.T) {
 	until(t, "three batches", func() bool { return f.Stats().Batches == 3 })
 	address := l.Addr().String()
 	p.Close()
-	p = zmtp.Publish(listen(t, address))
+	p = enginesim.Publish(listen(t, address))
 	defer p.Close()
 	until(t, "a subscription", func() bool { return p.Subscribers() == 1 })
 	p.Send(nil, numbered(0), batch(1))

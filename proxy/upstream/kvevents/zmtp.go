@@ -1,7 +1,4 @@
-// Package zmtp is ZMTP 3.0 (https://rfc.zeromq.org/spec/23), the protocol of ZeroMQ, as far as engines publish events by it: NULL
-// security, SUB and DEALER at this end, PUB and ROUTER at the other. The pure Go library for all of ZeroMQ keeps goroutines behind when a
-// connection ends, and hides that it did; here a connection is a net.Conn, one goroutine reads it, and its end is an error.
-package zmtp
+package kvevents
 
 import (
 	"bufio"
@@ -17,19 +14,17 @@ import (
 	"time"
 )
 
-// Socket is the type of one end of a connection.
-type Socket string
+// socket is the type of one end of a ZeroMQ connection.
+type socket string
 
-// The types, each with the one that it talks to.
+// The types of this end.
 const (
-	Sub    Socket = "SUB"
-	pub    Socket = "PUB"
-	Dealer Socket = "DEALER"
-	router Socket = "ROUTER"
+	sub    socket = "SUB"
+	dealer socket = "DEALER"
 )
 
 // peers are the types that may be at the other end.
-var peers = map[Socket][]Socket{Sub: {pub, "XPUB"}, pub: {Sub, "XSUB"}, Dealer: {router, "REP", Dealer}, router: {Dealer, "REQ", router}}
+var peers = map[socket][]socket{sub: {"PUB", "XPUB"}, dealer: {"ROUTER", "REP", dealer}}
 
 // Bounds of what a peer may send. An engine's batch of events has some bytes for each token.
 const (
@@ -45,16 +40,18 @@ const (
 	command = 4
 )
 
-// Conn is one connection. One goroutine at a time may receive; Send and Close are safe for concurrent use.
-type Conn struct {
+// conn is a connection of ZMTP 3.0 (https://rfc.zeromq.org/spec/23), the protocol of ZeroMQ, with NULL security. The pure Go library for all
+// of ZeroMQ leaves goroutines behind when a connection ends, and hides the end; here one goroutine reads a net.Conn, and its end is an
+// error. send and Close are safe for concurrent use.
+type conn struct {
 	net.Conn
 	r  *bufio.Reader
 	mu sync.Mutex // held while a message is written
 }
 
-// Dial connects to an endpoint such as tcp://host:5557, as a socket of type own.
-func Dial(ctx context.Context, endpoint string, own Socket) (*Conn, error) {
-	address, err := Address(endpoint)
+// dial connects to an endpoint such as tcp://host:5557, as a socket of type own.
+func dial(ctx context.Context, endpoint string, own socket) (*conn, error) {
+	address, err := addressOf(endpoint)
 	if err != nil {
 		return nil, err
 	}
@@ -65,8 +62,8 @@ func Dial(ctx context.Context, endpoint string, own Socket) (*Conn, error) {
 	return greet(raw, own)
 }
 
-// Address is the host and port of an endpoint.
-func Address(endpoint string) (string, error) {
+// addressOf is the host and port of an endpoint.
+func addressOf(endpoint string) (string, error) {
 	address, ok := strings.CutPrefix(endpoint, "tcp://")
 	if _, port, err := net.SplitHostPort(address); !ok || err != nil || port == "" {
 		return "", fmt.Errorf("%q is not an endpoint such as tcp://host:5557", endpoint)
@@ -75,8 +72,8 @@ func Address(endpoint string) (string, error) {
 }
 
 // greet opens a connection. It closes raw if that fails.
-func greet(raw net.Conn, own Socket) (*Conn, error) {
-	c := &Conn{Conn: raw, r: bufio.NewReader(raw)}
+func greet(raw net.Conn, own socket) (*conn, error) {
+	c := &conn{Conn: raw, r: bufio.NewReader(raw)}
 	_ = raw.SetDeadline(time.Now().Add(handshake))
 	err := c.exchange(own)
 	_ = raw.SetDeadline(time.Time{})
@@ -95,7 +92,7 @@ func greeting() []byte {
 	return g
 }
 
-func (c *Conn) exchange(own Socket) error {
+func (c *conn) exchange(own socket) error {
 	if _, err := c.Conn.Write(greeting()); err != nil {
 		return err
 	}
@@ -122,7 +119,7 @@ func (c *Conn) exchange(own Socket) error {
 	return checkReady(flags, body, own)
 }
 
-func checkReady(flags byte, body []byte, own Socket) error {
+func checkReady(flags byte, body []byte, own socket) error {
 	rest, ok := bytes.CutPrefix(body, []byte("\x05READY"))
 	if flags&command == 0 || !ok {
 		return fmt.Errorf("the peer sends %.40q in place of READY", body)
@@ -149,8 +146,8 @@ func checkReady(flags byte, body []byte, own Socket) error {
 	return errors.New("the peer does not say which socket it is")
 }
 
-// Send sends a message of several parts.
-func (c *Conn) Send(parts ...[]byte) error {
+// send sends a message of several parts.
+func (c *conn) send(parts ...[]byte) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	for i, p := range parts {
@@ -165,10 +162,10 @@ func (c *Conn) Send(parts ...[]byte) error {
 	return nil
 }
 
-// Subscribe asks a PUB socket for the messages whose first part begins with topic.
-func (c *Conn) Subscribe(topic string) error { return c.Send([]byte("\x01" + topic)) }
+// subscribe asks a PUB socket for the messages whose first part begins with topic.
+func (c *conn) subscribe(topic string) error { return c.send([]byte("\x01" + topic)) }
 
-func (c *Conn) write(flags byte, body []byte) error {
+func (c *conn) write(flags byte, body []byte) error {
 	head := []byte{flags, byte(len(body))}
 	if len(body) > 255 {
 		head = binary.BigEndian.AppendUint64([]byte{flags | long}, uint64(len(body)))
@@ -177,8 +174,8 @@ func (c *Conn) write(flags byte, body []byte) error {
 	return err
 }
 
-// Receive returns the next message, which is the caller's.
-func (c *Conn) Receive() (parts [][]byte, err error) {
+// receive returns the next message, which is the caller's.
+func (c *conn) receive() (parts [][]byte, err error) {
 	for {
 		flags, body, err := c.frame()
 		switch {
@@ -199,7 +196,7 @@ func (c *Conn) Receive() (parts [][]byte, err error) {
 }
 
 // obey answers a command: a heartbeat (ZMTP 3.1) has a reply, an error ends the connection.
-func (c *Conn) obey(body []byte) error {
+func (c *conn) obey(body []byte) error {
 	if reason, ok := bytes.CutPrefix(body, []byte("\x05ERROR")); ok {
 		return fmt.Errorf("the peer ends the connection: %.100q", reason)
 	}
@@ -211,7 +208,7 @@ func (c *Conn) obey(body []byte) error {
 	return nil
 }
 
-func (c *Conn) frame() (flags byte, body []byte, err error) {
+func (c *conn) frame() (flags byte, body []byte, err error) {
 	if flags, err = c.r.ReadByte(); err != nil {
 		return 0, nil, err
 	}
