@@ -26,13 +26,14 @@ func (w *writer) batch(d *dirtySet, reserve policy.ID, learned bool) *Batch {
 
 // scratch is the memory of a batch. The next one uses it again, unless it is much smaller.
 type scratch struct {
-	bodies  []byte
+	codec
+	added   int // bytes of bodies that are in the batch
 	records []Record
 }
 
 // reset makes room for bodies of so many bytes.
 func (s *scratch) reset(bytes int) {
-	s.bodies, s.records = slices.Grow(again(s.bodies, 64<<10), bytes), again(s.records, 1<<10)
+	s.b, s.added, s.records = slices.Grow(again(s.b, 64<<10), bytes), 0, again(s.records, 1<<10)
 }
 
 // again is s without elements, or nil where less than a quarter of its memory was used.
@@ -44,11 +45,15 @@ func again[T any](s []T, small int) []T {
 	return s[:0]
 }
 
-// add adds a record whose body is what bodies has more than before.
-func (s *scratch) add(b *Batch, k Kind, id uint64, bodies []byte) {
-	from := len(s.bodies)
-	b.Put = append(b.Put, Record{k, id, bodies[from:len(bodies):len(bodies)]})
-	s.bodies = bodies
+// add adds a record whose body was written since the one before.
+func (s *scratch) add(b *Batch, k Kind, id uint64) {
+	b.Put = append(b.Put, Record{k, id, s.b[s.added:len(s.b):len(s.b)]})
+	s.added = len(s.b)
+}
+
+func (s *scratch) addVector(b *Batch, id policy.ID, mark uint64, v []float32) {
+	s.b = appendVector(s.b, mark, v)
+	s.add(b, KindVector, uint64(id))
 }
 
 func (w *writer) addEntries(b *Batch, d *dirtySet) {
@@ -74,7 +79,7 @@ func (w *writer) addChanges(b *Batch, d *dirtySet, ids []policy.ID) {
 	s.mu.RUnlock()
 	mark := spaceMark(s.core.space.Load().name)
 	for _, id := range vectors {
-		w.scratch.add(b, KindVector, uint64(id), appendVector(w.scratch.bodies, mark, d.entries[id].vector))
+		w.scratch.addVector(b, id, mark, d.entries[id].vector)
 	}
 	for _, e := range fresh {
 		w.addFresh(b, e, d.entries[e.ID], mark)
@@ -82,13 +87,13 @@ func (w *writer) addChanges(b *Batch, d *dirtySet, ids []policy.ID) {
 }
 
 func (w *writer) addFresh(b *Batch, e *Entry, p pending, mark uint64) {
-	id := uint64(e.ID)
-	w.scratch.add(b, KindEntry, id, appendEntry(w.scratch.bodies, e))
+	w.scratch.entry(e)
+	w.scratch.add(b, KindEntry, uint64(e.ID))
 	switch {
 	case len(p.vector) > 0:
-		w.scratch.add(b, KindVector, id, appendVector(w.scratch.bodies, mark, p.vector))
+		w.scratch.addVector(b, e.ID, mark, p.vector)
 	case p.stored: // the older answer may have had one
-		b.Delete = append(b.Delete, Record{Kind: KindVector, ID: id})
+		b.Delete = append(b.Delete, Record{Kind: KindVector, ID: uint64(e.ID)})
 	}
 }
 
@@ -97,16 +102,20 @@ func (w *writer) addResidentLocked(b *Batch, r *resident, c change, fresh []*Ent
 		fresh = append(fresh, r.entry(r.more))
 	}
 	if c&changedState != 0 {
-		w.scratch.add(b, KindState, uint64(r.ID), appendState(w.scratch.bodies, w.stateLocked(r)))
+		st := w.stateLocked(r)
+		w.scratch.state(&st)
+		w.scratch.add(b, KindState, uint64(r.ID))
 	}
 	if c&changedAliases != 0 {
-		w.scratch.add(b, KindAliases, uint64(r.ID), appendAliases(w.scratch.bodies, r.aliases()))
+		all := r.aliases()
+		w.scratch.aliases(&all)
+		w.scratch.add(b, KindAliases, uint64(r.ID))
 	}
 	return fresh
 }
 
 func (w *writer) stateLocked(r *resident) entryState {
-	st := entryState{last: r.last, turn: int(r.Turn), anchor: w.store.core.table.isAnchor(r)}
+	st := entryState{last: r.last, turn: r.Turn, anchor: w.store.core.table.isAnchor(r)}
 	st.policy, _ = w.store.core.keeper.entryState(r.ID)
 	return st
 }
@@ -123,7 +132,8 @@ func (w *writer) addStates(b *Batch, topics []policy.TopicID) {
 	defer s.mu.RUnlock()
 	for _, id := range topics {
 		if st, ok := s.core.keeper.topicState(id); ok {
-			w.scratch.add(b, KindTopic, uint64(id), appendTopic(w.scratch.bodies, st))
+			w.scratch.topic(&st)
+			w.scratch.add(b, KindTopic, uint64(id))
 		} else {
 			b.Delete = append(b.Delete, Record{Kind: KindTopic, ID: uint64(id)})
 		}
@@ -141,5 +151,6 @@ func (w *writer) addCounters(b *Batch, reserve policy.ID) {
 	}
 	w.written, w.reserved = c, reserve
 	c.nextID += reserve
-	w.scratch.add(b, KindCounters, 0, appendCounters(w.scratch.bodies, c))
+	w.scratch.counters(&c)
+	w.scratch.add(b, KindCounters, 0)
 }

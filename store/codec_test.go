@@ -3,7 +3,6 @@ package store
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -18,43 +17,42 @@ func sample() Entry {
 	return Entry{
 		ID: 7, Key: Key{1}, Scope: Scope{2}, Chain: [32]byte{3}, Labels: &Labels{Tenant: "t", Namespace: "n", Model: "m", Endpoint: "chat"},
 		Prompt: "what?", Topic: 8, Parent: 6, Answer: []byte("that"), unpacked: 99, AnswerHash: [32]byte{4}, InputTokens: 10,
-		OutputTokens: 20, UpstreamTime: time.Second, Created: time.Unix(100, 5), Expires: time.Unix(200, 0),
+		OutputTokens: 20, UpstreamTime: time.Second, Created: time.Unix(100, 5), Expires: time.Unix(200, 0), StaleUntil: time.Unix(300, 0),
 	}
 }
 
-func TestEntryCodec(t *testing.T) {
+// bodyOf is the body that a form writes.
+func bodyOf(form func(*codec)) []byte {
+	var c codec
+	form(&c)
+	return c.b
+}
+
+// TestForms: each form is read as it was written, and no part of an entry is an entry.
+func TestForms(t *testing.T) {
 	e := sample()
-	got, err := decodeEntry(7, appendEntry(nil, &e), ownLabel)
-	if err != nil || !got.StaleUntil.IsZero() {
-		t.Fatal(err, got.StaleUntil)
-	}
-	got.StaleUntil = time.Time{}
-	if !reflect.DeepEqual(got, e) {
-		t.Errorf("got  %+v\nwant %+v", got, e)
-	}
-	for i := range appendEntry(nil, &e) {
-		if _, err := decodeEntry(7, appendEntry(nil, &e)[:i], ownLabel); err == nil {
-			t.Errorf("an entry cut at %d is taken", i)
+	body := bodyOf(func(c *codec) { c.entry(&e) })
+	for cut := range body {
+		if err := decode("entry", body[:cut], func(c *codec) { c.entry(&Entry{}) }); err == nil {
+			t.Errorf("an entry cut at %d is taken", cut)
 		}
 	}
+	got := Entry{ID: e.ID}
+	readAs(t, &got, &e, body, func(c *codec) { c.entry(&got) })
+	for _, turn := range []int32{300, 0} { // 0 as it was written before there were turns
+		s, back := entryState{last: 5, turn: turn, policy: policy.EntryState{ID: 7, Parent: 6, Freq: 2, Dep: 1.5, Born: 3, Last: 5}}, entryState{}
+		readAs(t, &back, &s, bodyOf(func(c *codec) { c.state(&s) }), func(c *codec) { c.state(&back) })
+	}
+	topic, back := policy.TopicState{LogW: -2.5, Last: 9}, policy.TopicState{}
+	readAs(t, &back, &topic, bodyOf(func(c *codec) { c.topic(&topic) }), func(c *codec) { c.topic(&back) })
+	n, again := counters{seq: 1, at: 2.5, nextID: 3, maxTopic: 4}, counters{}
+	readAs(t, &again, &n, bodyOf(func(c *codec) { c.counters(&n) }), func(c *codec) { c.counters(&again) })
 }
 
-func TestStateCodec(t *testing.T) {
-	s := entryState{last: 5, turn: 300, policy: policy.EntryState{ID: 7, Parent: 6, Freq: 2, Dep: 1.5, Born: 3, Last: 5}}
-	if got, err := decodeState(appendState(nil, s)); err != nil || got != s {
-		t.Errorf("state %+v, %v", got, err)
-	}
-	s.turn = 0 // as it was written before there were turns
-	if got, err := decodeState(appendState(nil, s)); err != nil || got != s {
-		t.Errorf("state %+v, %v", got, err)
-	}
-	topic := policy.TopicState{ID: 3, LogW: -2.5, Last: 9}
-	if got, err := decodeTopic(3, appendTopic(nil, topic)); err != nil || got != topic {
-		t.Errorf("topic %+v, %v", got, err)
-	}
-	c := counters{seq: 1, at: 2.5, nextID: 3, maxTopic: 4}
-	if got, err := decodeCounters(appendCounters(nil, c)); err != nil || got != c {
-		t.Errorf("counters %+v, %v", got, err)
+func readAs(t *testing.T, got, want any, body []byte, form func(*codec)) {
+	t.Helper()
+	if err := decode("form", body, form); err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %+v\nwant %+v: %v", got, want, err)
 	}
 }
 
@@ -73,29 +71,29 @@ func TestUnpackBounds(t *testing.T) {
 
 // FuzzDecode: no body makes a decoder panic, and what it takes it writes again in a form that reads the same.
 func FuzzDecode(f *testing.F) {
-	e := sample()
-	f.Add(uint8(KindEntry), appendEntry(nil, &e))
+	e, n, topic := sample(), counters{seq: 1}, policy.TopicState{LogW: 1}
+	f.Add(uint8(KindEntry), bodyOf(func(c *codec) { c.entry(&e) }))
 	f.Add(uint8(KindVector), appendVector(nil, spaceMark("x"), []float32{1, 2}))
-	f.Add(uint8(KindAliases), appendAliases(nil, []alias{{Key{1}, 7}, {Key{2}, 0}}))
+	f.Add(uint8(KindAliases), bodyOf(func(c *codec) { c.aliases(&[]alias{{Key{1}, 7}, {Key{2}, 0}}) }))
 	f.Add(uint8(KindAliases), make([]byte, 64))
-	f.Add(uint8(KindState), appendState(nil, entryState{last: 1}))
-	f.Add(uint8(KindState), appendState(nil, entryState{last: 1, turn: 2}))
-	f.Add(uint8(KindTopic), appendTopic(nil, policy.TopicState{LogW: 1}))
-	f.Add(uint8(KindCounters), appendCounters(nil, counters{seq: 1}))
+	for _, s := range []entryState{{last: 1}, {last: 1, turn: 2}} {
+		f.Add(uint8(KindState), bodyOf(func(c *codec) { c.state(&s) }))
+	}
+	f.Add(uint8(KindTopic), bodyOf(func(c *codec) { c.topic(&topic) }))
+	f.Add(uint8(KindCounters), bodyOf(func(c *codec) { c.counters(&n) }))
 	f.Fuzz(func(t *testing.T, kind uint8, body []byte) {
 		l := newLoader(&space{name: "x"})
 		if err := l.decode(Record{Kind: Kind(kind), ID: 7, Body: body}); err != nil || Kind(kind) != KindEntry {
 			return
 		}
-		first := appendEntry(nil, l.entries[7].entry(l.entries[7].more))
-		again, err := decodeEntry(7, first, ownLabel)
-		if err != nil || !bytes.Equal(appendEntry(nil, &again), first) {
+		first := bodyOf(func(c *codec) { c.entry(l.entries[7].entry(l.entries[7].more)) })
+		var again Entry
+		err := decode("entry", first, func(c *codec) { c.entry(&again) })
+		if err != nil || !bytes.Equal(bodyOf(func(c *codec) { c.entry(&again) }), first) {
 			t.Errorf("%x does not read again: %v", body, err)
 		}
 	})
 }
-
-func ownLabel(b []byte) string { return string(b) }
 
 // TestVectorCodec: a vector is read as it was written, bit by bit, and one with many zeros takes less. No part of it is a vector.
 func TestVectorCodec(t *testing.T) {
@@ -117,8 +115,8 @@ func TestVectorCodec(t *testing.T) {
 			if most := 8 + 4*n; len(body) > most || zeros == 90 && n > 300 && len(body) > most/5 {
 				t.Errorf("%d numbers, %d %% zeros: %d bytes", n, zeros, len(body))
 			}
-			if _, err := decodeVector("y", body); !errors.Is(err, errSpace) {
-				t.Errorf("in another space: %v", err)
+			if other, err := decodeVector("y", body); err != nil || other != nil {
+				t.Errorf("in another space: %v, %v", other, err)
 			}
 			for _, cut := range []int{1, 2, 3, 5} {
 				if _, err := decodeVector("x", body[:len(body)-cut]); err == nil {

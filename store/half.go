@@ -5,66 +5,90 @@ import (
 	"math"
 )
 
-// appendHalves appends the numbers of a vector as halves (IEEE 754 binary16), 2 bytes each instead of 4, and reports whether it has left out
-// zeros: then one bit for each number, set where it is not 0, precedes the others. Numbers of unit vectors keep three digits.
+// precision is how many bytes a number of a vector takes: those of a float32, or of a half (IEEE 754 binary16), its nearest.
 //
-// Measured on real questions (BenchmarkHalves): of 2,647 pairs over the hit gate none goes below it or is new above it, of 208,062 over the
-// route gate 17 go and 29 come. With 8 bits a number and a scale for each vector 28 and 774 go. These figures hold because a vector is scaled
-// to length 1 again: without that 5 and 58 pairs go with halves, 267 and 2,612 with 8 bits.
-func appendHalves(b []byte, v []float32) (_ []byte, sparse bool) {
-	b = binary.AppendUvarint(b, uint64(len(v)))
-	some := 0
-	for _, f := range v {
-		if half(f)&^signHalf != 0 {
-			some++
-		}
+// Processes that share a store send halves. Numbers of unit vectors keep three digits. Measured on real questions (BenchmarkHalves): of 2,647
+// pairs over the hit gate none goes below it or is new above it, of 208,062 over the route gate 17 go and 29 come. With 8 bits a number and a
+// scale for each vector 28 and 774 go. These figures hold because a vector is scaled to length 1 again: without that 5 and 58 pairs go with
+// halves, 267 and 2,612 with 8 bits.
+type precision int
+
+const (
+	halves  precision = 2
+	singles precision = 4
+)
+
+// bits returns the bits of f, 0 for a zero.
+func (p precision) bits(f float32) uint32 {
+	if p == singles {
+		return math.Float32bits(f)
 	}
-	mask := (len(v) + 7) / 8
-	if sparse = 2*some+mask < 2*len(v); !sparse {
-		for _, f := range v {
-			b = binary.LittleEndian.AppendUint16(b, half(f))
-		}
-		return b, false
+	if h := half(f); h != signHalf {
+		return uint32(h)
 	}
-	at := len(b)
-	b = append(b, make([]byte, mask)...)
-	for i, f := range v {
-		if h := half(f); h&^signHalf != 0 {
-			b[at+i/8] |= 1 << (i % 8)
-			b = binary.LittleEndian.AppendUint16(b, h)
-		}
-	}
-	return b, true
+	return 0
 }
 
-// halves reads what appendHalves has appended, which must be all that is left, and scales it to length 1.
-func (r *reader) halves(sparse bool) []float32 {
-	n := r.uvarint()
+// saved is how many bytes append saves if it leaves out zeros; it may be negative.
+func (p precision) saved(v []float32) int {
+	zeros := 0
+	for _, f := range v {
+		if p.bits(f) == 0 {
+			zeros++
+		}
+	}
+	return int(p)*zeros - (len(v)+7)/8
+}
+
+// append appends the numbers of v: all of them or, if sparse, a mask with one bit for each, which is set where it is not 0, and those numbers.
+func (p precision) append(b []byte, v []float32, sparse bool) []byte {
+	mask := len(b)
+	if sparse {
+		b = append(b, make([]byte, (len(v)+7)/8)...)
+	}
+	for i, f := range v {
+		bits := p.bits(f)
+		if sparse && bits == 0 {
+			continue
+		}
+		if sparse {
+			b[mask+i/8] |= 1 << (i % 8)
+		}
+		b = binary.LittleEndian.AppendUint32(b, bits)
+		b = b[:len(b)-4+int(p)] // halves have 2 bytes
+	}
+	return b
+}
+
+// numbers reads n numbers that append has written, which must be all that is left.
+func (c *codec) numbers(p precision, n uint64, sparse bool) []float32 {
 	var mask []byte
 	if sparse {
-		mask = r.take(n/8 + (n%8+7)/8)
+		mask = c.take(n/8 + (n%8+7)/8)
 	}
-	if r.bad || n == 0 || !sparse && n > uint64(len(r.b))/2 {
-		r.bad = true
+	left := c.b
+	if c.b = nil; c.bad || n == 0 || !sparse && n > uint64(len(left)) {
+		c.bad = true
 		return nil
 	}
-	v, numbers := make([]float32, n), r.b
-	r.b = nil
+	v := make([]float32, n)
 	for i := range v {
 		if sparse && mask[i/8]&(1<<(i%8)) == 0 {
 			continue
 		}
-		if len(numbers) < 2 {
-			r.bad = true
+		if len(left) < int(p) {
+			c.bad = true
 			return nil
 		}
-		h := binary.LittleEndian.Uint16(numbers)
-		numbers = numbers[2:]
-		r.bad = r.bad || h&infHalf == infHalf
-		v[i] = single(h)
+		if p == singles {
+			v[i] = math.Float32frombits(binary.LittleEndian.Uint32(left))
+		} else {
+			h := binary.LittleEndian.Uint16(left)
+			v[i], c.bad = single(h), c.bad || h&infHalf == infHalf
+		}
+		left = left[p:]
 	}
-	r.bad = r.bad || len(numbers) > 0
-	r.bad = r.bad || !toUnit(v)
+	c.bad = c.bad || len(left) > 0
 	return v
 }
 

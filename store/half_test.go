@@ -13,15 +13,14 @@ import (
 	"reprise/internal/dataset"
 )
 
-// stored is a vector as a shared store returns it.
-func stored(tb testing.TB, v []float32) ([]float32, int) {
-	b, sparse := appendHalves(nil, v)
-	r := reader{b: b}
-	out := r.halves(sparse)
-	if err := r.done("vector"); err != nil {
+// stored is a vector as a shared store returns it, and its bytes without the mark.
+func stored(tb testing.TB, v []float32) (out []float32, size int) {
+	c := codec{}
+	sparse := c.vector(&v, false, "")
+	if err := decode("vector", c.b, func(c *codec) { c.vector(&out, sparse, "") }); err != nil {
 		tb.Fatal(err)
 	}
-	return out, len(b)
+	return out, len(c.b) - 8
 }
 
 // bytesOf is v with 8 bits a number and one scale, as halves with zeros left out where that is shorter, and its bytes.
@@ -30,7 +29,9 @@ func bytesOf(v []float32) ([]float32, int) {
 	some := 0
 	for _, f := range v {
 		most = max(most, f, -f)
-		some += isSet(math.Float32bits(f))
+		if f != 0 {
+			some++
+		}
 	}
 	out, step := make([]float32, len(v)), most/127
 	for i, f := range v {
@@ -206,11 +207,12 @@ func (a *agreement) report(b *testing.B, name string) {
 func BenchmarkAppendHalves(b *testing.B) {
 	for name, v := range halfVectors() {
 		b.Run(name, func(b *testing.B) {
-			var out []byte
+			var c codec
 			for b.Loop() {
-				out, _ = appendHalves(out[:0], v)
+				c.b = c.b[:0]
+				c.vector(&v, false, "")
 			}
-			b.ReportMetric(float64(len(out)), "B/vector")
+			b.ReportMetric(float64(len(c.b)), "B/vector")
 		})
 	}
 }
@@ -218,10 +220,11 @@ func BenchmarkAppendHalves(b *testing.B) {
 func BenchmarkReadHalves(b *testing.B) {
 	for name, v := range halfVectors() {
 		b.Run(name, func(b *testing.B) {
-			in, sparse := appendHalves(nil, v)
+			var in codec
+			sparse := in.vector(&v, false, "")
 			for b.Loop() {
-				r := reader{b: in}
-				if r.halves(sparse); r.bad {
+				r := codec{b: in.b, reading: true}
+				if r.vector(new([]float32), sparse, ""); r.bad {
 					b.Fatal("not read")
 				}
 			}

@@ -73,7 +73,7 @@ func (r Replica) Finish(l *Listing) {
 
 func (l *loader) listed(r *resident) *Listed {
 	st := l.states[r.ID]
-	r.Turn = int32(st.turn)
+	r.Turn = st.turn
 	one := &Listed{Entry: r.entry(r.more), Anchor: st.anchor, Last: st.last, aliases: l.aliases[r.ID], state: st.policy}
 	one.stored, one.Vector = nil, l.vectors[r.ID]
 	return one

@@ -166,24 +166,30 @@ func (l *loader) decode(r Record) (err error) {
 		}
 		l.secret = (*[32]byte)(slices.Clone(r.Body))
 	case KindCounters:
-		l.counters, err = decodeCounters(r.Body)
+		return decode("counters", r.Body, func(c *codec) { c.counters(&l.counters) })
 	case KindEntry:
-		var e Entry
-		if e, err = decodeEntry(r.ID, r.Body, l.label); err == nil {
+		e := Entry{ID: id}
+		if err = decode("entry", r.Body, func(c *codec) { c.labels = l.label; c.entry(&e) }); err == nil {
 			l.entries[id] = compact(&e)
 		}
 	case KindVector:
-		err = decodeInto(l.vectors, id, func() ([]float32, error) { return decodeVector(l.space.name, r.Body) })
-		if errors.Is(err, errSpace) {
-			err = nil
+		var v []float32
+		if v, err = decodeVector(l.space.name, r.Body); v != nil {
+			l.vectors[id] = v
 		}
 	case KindAliases:
-		err = decodeInto(l.aliases, id, func() ([]alias, error) { return decodeAliases(r.Body) })
+		var all []alias
+		if err = decode("aliases", r.Body, func(c *codec) { c.aliases(&all) }); err == nil {
+			l.aliases[id] = all
+		}
 	case KindState:
-		err = decodeInto(l.states, id, func() (entryState, error) { return decodeState(r.Body) })
+		var st entryState
+		if err = decode("state", r.Body, func(c *codec) { c.state(&st) }); err == nil {
+			l.states[id] = st
+		}
 	case KindTopic:
-		var t policy.TopicState
-		if t, err = decodeTopic(r.ID, r.Body); err == nil {
+		t := policy.TopicState{ID: policy.TopicID(r.ID)}
+		if err = decode("topic", r.Body, func(c *codec) { c.topic(&t) }); err == nil {
 			l.topics = append(l.topics, t)
 		}
 	case KindLearned:
@@ -204,14 +210,6 @@ func (l *loader) named(name string) {
 			l.space = &space{same, dim}
 		}
 	}
-}
-
-func decodeInto[V any](m map[policy.ID]V, id policy.ID, decode func() (V, error)) error {
-	v, err := decode()
-	if err == nil {
-		m[id] = v
-	}
-	return err
 }
 
 // secretOrNew is the secret that is given, the one that was read, or a new one.

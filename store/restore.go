@@ -35,7 +35,7 @@ func (l *loader) restoreNumbers(c *core) (last policy.Tick) {
 	c.sawID(l.counters.nextID)
 	c.sawTopic(l.counters.maxTopic)
 	for id, r := range l.entries {
-		r.last, r.Turn = l.states[id].last, int32(l.states[id].turn)
+		r.last, r.Turn = l.states[id].last, l.states[id].turn
 		last.Seq = max(last.Seq, r.last)
 		c.sawID(id)
 		c.sawTopic(r.Topic)

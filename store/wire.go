@@ -7,13 +7,12 @@ import (
 	"fmt"
 	"math"
 	"slices"
-	"time"
 
 	"reprise/policy"
 )
 
 // The form of entries and events in a store that several processes share. An entry is in two parts: its answer with what is needed to serve
-// it, and a record of the rest with the vector, which an event of the log has too. Numbers of vectors are halves: see appendHalves.
+// it, and a record of the rest with the vector, which an event of the log has too.
 
 // What a record has, by the bits of its first byte.
 const (
@@ -25,141 +24,117 @@ const (
 	wireEnd
 )
 
-// AppendRecord appends e without its answer, and its vector of a space; nil is none.
-func AppendRecord(b []byte, e *Entry, vector []float32, space string) []byte {
-	at := len(b)
-	b = append(append(append(b, 0), e.Key[:]...), e.Scope[:]...)
-	if e.Chain != [32]byte{} {
-		b[at] |= wireChain
-		b = append(b, e.Chain[:]...)
-	}
-	if e.AnswerHash != [32]byte{} {
-		b[at] |= wireHash
-		b = append(b, e.AnswerHash[:]...)
-	}
-	b = putString(b, e.Prompt)
-	for _, n := range []uint64{uint64(e.Size), uint64(e.RecordingSize()), uint64(e.Turn)} {
-		b = binary.AppendUvarint(b, n)
-	}
-	if !e.StaleUntil.IsZero() {
-		b[at] |= wireStale
-	}
-	b = putCommon(b, e)
-	if len(vector) > 0 {
-		b[at] |= wireVector
-		var sparse bool
-		if b, sparse = appendMarked(b, vector, space); sparse {
-			b[at] |= wireSparse
+// record is an entry without its answer, and its vector of a space, nil for none.
+func (c *codec) record(e *Entry, vector *[]float32, space string) {
+	at, flags := len(c.b), byte(0)
+	for i, has := range [...]bool{e.Chain != [32]byte{}, e.AnswerHash != [32]byte{}, !e.StaleUntil.IsZero(), len(*vector) > 0} {
+		if has {
+			flags |= 1 << i
 		}
 	}
-	return b
+	c.uint8(&flags)
+	c.bad = c.bad || flags >= wireEnd
+	c.raw(e.Key[:])
+	c.raw(e.Scope[:])
+	if flags&wireChain != 0 {
+		c.raw(e.Chain[:])
+	}
+	if flags&wireHash != 0 {
+		c.raw(e.AnswerHash[:])
+	}
+	c.text(&e.Prompt)
+	bounded(c, &e.Size, math.MaxInt64/2)
+	recording := int32(e.RecordingSize())
+	if bounded(c, &recording, maxUnpacked); c.reading {
+		e.unpacked = recording
+	}
+	bounded(c, &e.Turn, math.MaxInt32)
+	c.common(e, flags&wireStale != 0)
+	if flags&wireVector != 0 {
+		if sparse := c.vector(vector, flags&wireSparse != 0, space); sparse && !c.reading {
+			c.b[at] |= wireSparse
+		}
+	}
 }
 
-// appendVectorRecord appends the vector of an entry that lacked one.
-func appendVectorRecord(b []byte, vector []float32, space string) []byte {
-	at := len(b)
-	b, sparse := appendMarked(append(b, 0), vector, space)
-	if sparse {
-		b[at] = wireSparse
+// vectorRecord is the vector of an entry that lacked one.
+func (c *codec) vectorRecord(vector *[]float32, space string) {
+	at, flags := len(c.b), byte(0)
+	c.uint8(&flags)
+	c.bad = c.bad || flags&^wireSparse != 0
+	if sparse := c.vector(vector, flags != 0, space); sparse && !c.reading {
+		c.b[at] |= wireSparse
 	}
-	return b
 }
 
-func decodeVectorRecord(b []byte, space string) ([]float32, error) {
-	r := reader{b: b}
-	flags := r.byte()
-	r.bad = r.bad || flags&^wireSparse != 0
-	vector := r.marked(flags&wireSparse != 0, space)
-	return vector, r.done("vector")
+// vector is a vector behind the mark of its space, in halves: vectors of different spaces are never compared. It is the end of a record. It
+// returns whether zeros are left out, which a reader has from the flags. A vector of another space is read as nil.
+func (c *codec) vector(v *[]float32, sparse bool, space string) bool {
+	mark, n := c.uint64(spaceMark(space)), uint64(len(*v))
+	unsigned(c, &n)
+	if !c.reading {
+		sparse = halves.saved(*v) > 0
+		c.b = halves.append(c.b, *v, sparse)
+		return sparse
+	}
+	numbers := c.numbers(halves, n, sparse)
+	c.bad = c.bad || !toUnit(numbers)
+	if !c.bad && mark == spaceMark(space) {
+		*v = numbers
+	}
+	return sparse
 }
 
-// VectorIn yields the vector of an EventVector as a record of a Backing, where it is of a space. b is what AppendEvents has returned as its
-// record.
-func VectorIn(id uint64, b []byte, space string, fn func(Record) error) error {
-	vector, err := decodeVectorRecord(b, space)
-	if err != nil || vector == nil {
-		return err
+// common is what an answer and a record have both.
+func (c *codec) common(e *Entry, stale bool) {
+	l := c.labelsOf(e)
+	for _, s := range [...]*string{&l.Tenant, &l.Namespace, &l.Model, &l.Endpoint} {
+		if c.reading {
+			*s = c.label()
+		} else {
+			c.b = putLabel(c.b, *s)
+		}
 	}
-	return fn(Record{KindVector, id, appendVector(nil, spaceMark(space), vector)})
-}
-
-// appendMarked appends a vector behind the mark of its space: those of another one are never compared with it.
-func appendMarked(b []byte, vector []float32, space string) (_ []byte, sparse bool) {
-	return appendHalves(binary.LittleEndian.AppendUint64(b, spaceMark(space)), vector)
-}
-
-// marked reads what appendMarked has appended, which must be all that is left; nil is a vector of another space.
-func (r *reader) marked(sparse bool, space string) []float32 {
-	mark, v := r.uint64(), r.halves(sparse)
-	if r.bad || mark != spaceMark(space) {
-		return nil
+	unsigned(c, &e.Topic)
+	unsigned(c, &e.Parent)
+	signed(c, &e.InputTokens)
+	signed(c, &e.OutputTokens)
+	signed(c, &e.UpstreamTime)
+	created, expires, until := instantOf(e.Created), instantOf(e.Expires), instantOf(e.StaleUntil)
+	c.after(&created, 0)
+	c.after(&expires, created)
+	if stale {
+		c.after(&until, expires)
 	}
-	return v
-}
-
-// putCommon appends what an answer and a record have both.
-func putCommon(b []byte, e *Entry) []byte {
-	var l Labels
-	if e.Labels != nil {
-		l = *e.Labels
+	if !c.reading {
+		return
 	}
-	for _, s := range [...]string{l.Tenant, l.Namespace, l.Model, l.Endpoint} {
-		b = putLabel(b, s)
-	}
-	for _, n := range []uint64{uint64(e.Topic), uint64(e.Parent)} {
-		b = binary.AppendUvarint(b, n)
-	}
-	created, expires := instantOf(e.Created), instantOf(e.Expires)
-	for _, n := range []int64{e.InputTokens, e.OutputTokens, int64(e.UpstreamTime), int64(created), int64(expires - created)} {
-		b = binary.AppendVarint(b, n)
-	}
-	if !e.StaleUntil.IsZero() {
-		b = binary.AppendVarint(b, int64(instantOf(e.StaleUntil)-expires))
-	}
-	return b
-}
-
-// readCommon reads what putCommon has appended.
-func (r *reader) readCommon(e *Entry, stale bool) {
-	e.Labels = &Labels{}
-	for _, p := range []*string{&e.Tenant, &e.Namespace, &e.Model, &e.Endpoint} {
-		*p = r.label()
-	}
-	e.Topic, e.Parent = policy.TopicID(r.uvarint()), policy.ID(r.uvarint())
-	e.InputTokens, e.OutputTokens, e.UpstreamTime = r.varint(), r.varint(), time.Duration(r.varint())
-	created := instant(r.varint())
-	expires := created + instant(r.varint())
 	e.Created, e.Expires = created.time(), expires.time()
 	if stale {
-		e.StaleUntil = (expires + instant(r.varint())).time()
+		e.StaleUntil = until.time()
 	}
+}
+
+// after is an instant as the difference from another.
+func (c *codec) after(at *instant, from instant) {
+	d := *at - from
+	signed(c, &d)
+	*at = from + d
+}
+
+// AppendRecord appends e without its answer, and its vector of a space; nil is none.
+func AppendRecord(b []byte, e *Entry, vector []float32, space string) []byte {
+	c := codec{b: b}
+	c.record(e, &vector, space)
+	return c.b
 }
 
 // DecodeRecord decodes what AppendRecord has made; a vector of another space is left out. RecordingSize of the entry is that of its answer,
 // which it lacks.
-func DecodeRecord(id policy.ID, b []byte, space string) (*Entry, []float32, error) {
-	r := reader{b: b}
-	flags := r.byte()
-	e := &Entry{ID: id, Key: r.digest(), Scope: r.digest()}
-	if flags&wireChain != 0 {
-		e.Chain = r.digest()
-	}
-	if flags&wireHash != 0 {
-		e.AnswerHash = r.digest()
-	}
-	e.Prompt = r.string()
-	size, recording, turn := r.uvarint(), r.uvarint(), r.uvarint()
-	r.bad = r.bad || flags >= wireEnd || size > math.MaxInt64/2 || recording > maxUnpacked || turn > math.MaxInt32
-	if r.bad {
-		return nil, nil, r.done("record")
-	}
-	e.Size, e.unpacked, e.Turn = int64(size), int32(recording), int32(turn)
-	r.readCommon(e, flags&wireStale != 0)
-	if flags&wireVector == 0 || r.bad {
-		return e, nil, r.done("record")
-	}
-	vector := r.marked(flags&wireSparse != 0, space)
-	return e, vector, r.done("record")
+func DecodeRecord(id policy.ID, b []byte, space string) (e *Entry, vector []float32, err error) {
+	e = &Entry{ID: id}
+	err = decode("record", b, func(c *codec) { c.record(e, &vector, space) })
+	return e, vector, err
 }
 
 // RecordsIn yields what AppendRecord has made as the records of a Backing, a vector only where it is of a space.
@@ -168,7 +143,19 @@ func RecordsIn(id uint64, b []byte, space string, fn func(Record) error) error {
 	if err != nil {
 		return err
 	}
-	if err := fn(Record{KindEntry, id, appendEntry(nil, e)}); err != nil || vector == nil {
+	var c codec
+	c.entry(e)
+	if err := fn(Record{KindEntry, id, c.b}); err != nil || vector == nil {
+		return err
+	}
+	return fn(Record{KindVector, id, appendVector(nil, spaceMark(space), vector)})
+}
+
+// VectorIn yields the vector of an EventVector as a record of a Backing, where it is of a space. b is what AppendEvents has returned as its
+// record.
+func VectorIn(id uint64, b []byte, space string, fn func(Record) error) error {
+	var vector []float32
+	if err := decode("vector", b, func(c *codec) { c.vectorRecord(&vector, space) }); err != nil || vector == nil {
 		return err
 	}
 	return fn(Record{KindVector, id, appendVector(nil, spaceMark(space), vector)})
@@ -188,25 +175,22 @@ func AppendAnswer(b []byte, e *Entry) []byte {
 	if !e.StaleUntil.IsZero() {
 		flags = wireStale
 	}
-	b = slices.Grow(b, len(answer)+128)
-	b = putCommon(append(b, flags), e)
-	b = binary.AppendUvarint(b, uint64(unpacked))
-	return append(b, answer...)
+	c := codec{b: append(slices.Grow(b, len(answer)+128), flags)}
+	c.common(e, flags != 0)
+	return append(binary.AppendUvarint(c.b, uint64(unpacked)), answer...)
 }
 
 // DecodeAnswer decodes what AppendAnswer has made. The answer may be a slice of b; one that a store would not pack is unpacked. Prompt, scope,
 // chain and vector are in the record of the entry alone.
 func DecodeAnswer(id policy.ID, key Key, b []byte) (*Entry, error) {
-	r := reader{b: b}
-	flags := r.byte()
-	e := &Entry{ID: id, Key: key}
-	r.readCommon(e, flags&wireStale != 0)
-	unpacked := r.uvarint()
-	if r.bad || flags&^wireStale != 0 || unpacked > maxUnpacked {
+	c, e, flags := codec{b: b, reading: true}, &Entry{ID: id, Key: key}, byte(0)
+	c.uint8(&flags)
+	c.common(e, flags&wireStale != 0)
+	bounded(&c, &e.unpacked, maxUnpacked)
+	if c.bad || flags&^wireStale != 0 {
 		return nil, fmt.Errorf("read answer: %w", ErrDamaged)
 	}
-	e.unpacked, e.Answer = int32(unpacked), r.b
-	if unpacked == 0 || unpacked > packAbove {
+	if e.Answer = c.b; e.unpacked == 0 || e.unpacked > packAbove {
 		return e, nil
 	}
 	whole, err := e.Recording()
@@ -225,13 +209,6 @@ func (e *Entry) WithAnswer(of *Entry) *Entry {
 		whole.Labels = of.Labels
 	}
 	return &whole
-}
-
-func (r *reader) byte() byte {
-	if p := r.take(1); p != nil {
-		return p[0]
-	}
-	return 0
 }
 
 // endpoints are paths of which an entry has a number instead of the text. A number is never used again for another path.
@@ -256,16 +233,113 @@ func putLabel(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))*labelForms+labelText), s...)
 }
 
-func (r *reader) label() string {
-	n := r.uvarint()
+func (c *codec) label() string {
+	var n uint64
+	unsigned(c, &n)
 	switch n, form := n/labelForms, n%labelForms; {
 	case form == labelHex:
-		return hex.EncodeToString(r.take(n))
+		return hex.EncodeToString(c.take(n))
 	case form == labelText:
-		return string(r.take(n))
+		return string(c.take(n))
 	case n < uint64(len(endpoints)):
 		return endpoints[n]
 	}
-	r.bad = true
+	c.bad = true
 	return ""
+}
+
+// Span is a part of a slice of bytes.
+type Span struct{ From, To int }
+
+// AppendEvents appends events as one batch of the log has them, and returns where the records of inserted entries and of vectors are, in
+// order. The vector of a request, its entry and weights are left out: who applies the events makes them again.
+func AppendEvents(b []byte, evs []Event, space string) ([]byte, []Span) {
+	c, records := codec{b: b}, []Span(nil)
+	for _, ev := range evs {
+		if record := c.event(&ev, space); record.To > 0 {
+			records = append(records, record)
+		}
+	}
+	return c.b, records
+}
+
+// DecodeEvents decodes what AppendEvents has made. Vectors of another space are left out.
+func DecodeEvents(b []byte, space string) (evs []Event, err error) {
+	c := codec{b: b, reading: true}
+	for c.more() {
+		var ev Event
+		c.event(&ev, space)
+		evs = append(evs, ev)
+	}
+	if err := c.done("event"); err != nil {
+		return nil, err
+	}
+	return evs, nil
+}
+
+// event returns where the record of an event that is written is, if it has one.
+func (c *codec) event(ev *Event, space string) (record Span) {
+	kind, flags := byte(ev.Kind), byte(0)
+	given := [...]*bool{&ev.Replaced, &ev.Refused, &ev.Searched}
+	for i, set := range given {
+		if *set {
+			flags |= 1 << i
+		}
+	}
+	c.uint8(&kind)
+	c.uint8(&flags)
+	for i, set := range given {
+		*set = flags&(1<<i) != 0
+	}
+	c.bad = c.bad || flags >= 1<<len(given)
+	ev.Kind = EventKind(kind)
+	unsigned(c, &ev.ID)
+	switch ev.Kind {
+	case EventInsert:
+		if c.tick(&ev.At); c.reading {
+			ev.Entry = &Entry{ID: ev.ID}
+		}
+		return c.sized(func(c *codec) { c.record(ev.Entry, &ev.Vector, space) })
+	case EventVector:
+		return c.sized(func(c *codec) { c.vectorRecord(&ev.Vector, space) })
+	case EventUse:
+		c.tick(&ev.At)
+		unsigned(c, &ev.Parent)
+		unsigned(c, &ev.Detected)
+	case EventArrive:
+		c.tick(&ev.At)
+		unsigned(c, &ev.Topic)
+	case EventAlias:
+		c.raw(ev.Key[:])
+		ev.Basis = c.uint64(ev.Basis)
+	case EventEvict, EventExpire, EventPurge:
+		c.raw(ev.Key[:])
+	case EventSample:
+		ev.Sample = slices.Clone(c.bytes(ev.Sample))
+	case EventAnchor:
+	default:
+		c.bad = true
+	}
+	return record
+}
+
+func (c *codec) tick(t *policy.Tick) {
+	signed(c, &t.Seq)
+	c.float(&t.At)
+}
+
+// sized is a part of a form behind its length. It returns where the part is that was written.
+func (c *codec) sized(part func(*codec)) (at Span) {
+	n := c.uint32(0)
+	if c.reading {
+		inner := codec{b: c.take(uint64(n)), reading: true, bad: c.bad}
+		part(&inner)
+		c.bad = c.bad || inner.done("part") != nil
+		return at
+	}
+	at.From = len(c.b)
+	part(c)
+	at.To = len(c.b)
+	binary.LittleEndian.PutUint32(c.b[at.From-4:], uint32(at.To-at.From))
+	return at
 }

@@ -74,12 +74,12 @@ func TestLabelsOnTheWire(t *testing.T) {
 		"": 1, "t": 2, "gpt-4o": 7, "00ff": 3, "00FF": 5, "0ff": 4, "0123456789abcdef0123456789abcdef": 17, "/v1/embeddings": 1, "/v1/other": 10, "a\x1fb": 4,
 	} {
 		b := putLabel(nil, text)
-		r := reader{b: b}
+		r := codec{b: b, reading: true}
 		if got := r.label(); got != text || r.bad || len(r.b) > 0 || len(b) != size {
 			t.Errorf("%q: %q in %d bytes, want %d", text, got, len(b), size)
 		}
 	}
-	r := reader{b: []byte{255, 1}}
+	r := codec{b: []byte{255, 1}, reading: true}
 	if r.label(); !r.bad {
 		t.Error("an unknown path is read")
 	}
