@@ -36,6 +36,7 @@ type Fetched struct {
 	Entry   *Entry // with its answer; nil: nothing
 	Written Mark   // when the entry was appended
 	Now     Mark   // of the fetch. An entry that was written under an older mark may be one that was purged since
+	Leased  bool   // there was no entry, and this process has taken the lease of the key's flight
 }
 
 // Pulse is the state of a shared store at one beat.
@@ -75,8 +76,8 @@ var (
 	ErrSecret = errors.New("shared data of another secret")
 	// ErrProcess: another process has the number of this one.
 	ErrProcess = errors.New("another process has this number")
-	// ErrRefused: the server refuses this configuration: a credential, a database, a version.
-	ErrRefused = errors.New("the server refuses")
+	// ErrRefused: the store cannot be used as it is configured: the URL or a file is wrong, or the server refuses a credential, a database, a version.
+	ErrRefused = errors.New("the configuration of the shared store cannot be used")
 	// ErrNoAnswer: the answer of an entry is in the shared store and was not fetched.
 	ErrNoAnswer = errors.New("the answer is not in this process")
 	// ErrUnconfirmed: a purge is complete in this process, and it is not certain that the others have made it.

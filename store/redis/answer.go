@@ -9,8 +9,10 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/binary"
+	"fmt"
 	"strconv"
 	"strings"
+	"time"
 	"unsafe"
 
 	"reprise/policy"
@@ -92,20 +94,49 @@ func (s *Shared) Fetch(ctx context.Context, key store.Key) (f store.Fetched, err
 	if err != nil {
 		return f, s.link.seen(err)
 	}
+	return s.fetched(key, v), nil
+}
+
+// FetchOrLease is Fetch and, where nothing is under the key, Lease, by one command. A lease that the server refuses to give, because it is full
+// or a replica, is no error: the caller does not have it.
+func (s *Shared) FetchOrLease(ctx context.Context, key store.Key, ttl time.Duration) (f store.Fetched, err error) {
+	k := &s.link.keys
+	v, err := s.link.run(ctx, fetchScript, []string{k.mark, k.answer(key), k.flight(key)}, s.token, ttl.Milliseconds())
+	if err != nil {
+		return f, err
+	}
+	list, ok := v.([]any)
+	if !ok || len(list) < 3 {
+		return f, fmt.Errorf("fetch answer: %w", store.ErrDamaged)
+	}
+	f = s.fetched(key, list)
+	switch lease := list[2].(type) {
+	case int64:
+		f.Leased = lease == 1
+	case string:
+		if strings.Contains(lease, readOnlyReply) {
+			s.link.renew()
+		}
+	}
+	return f, nil
+}
+
+// fetched reads a mark and a value.
+func (s *Shared) fetched(key store.Key, v []any) (f store.Fetched) {
 	if mark, ok := v[0].(string); ok {
 		f.Now, _ = parseMark(mark)
 	}
 	value, ok := v[1].(string)
 	if !ok {
-		return f, nil
+		return f
 	}
 	e, written, ok := s.seal.Load().decodeAnswer(key, unsafe.Slice(unsafe.StringData(value), len(value))) // entries never change
 	if !ok {
 		s.link.foreign.Add(1)
-		return f, nil
+		return f
 	}
 	f.Entry, f.Written = e, written
-	return f, nil
+	return f
 }
 
 // A mark is text in the server: the log in hexadecimal digits, a colon, the purges.

@@ -2,7 +2,9 @@ package redis
 
 import (
 	"context"
+	"errors"
 	"strconv"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -104,15 +106,24 @@ func (l *link) reader() redis.UniversalClient {
 	return l.clients.read
 }
 
-// seen looks at the error of a command and returns it. If the server has become a replica, its open connections stay there while the name of
-// the host may lead to the new primary already: both clients are then made again, once a second at most.
+// seen looks at the error of a command and returns it.
 func (l *link) seen(err error) error {
-	if !readOnly(err) {
-		return err
+	var answered redis.Error
+	if errors.As(err, &answered) && strings.Contains(err.Error(), readOnlyReply) {
+		l.renew()
 	}
+	return err
+}
+
+// readOnlyReply is in what a server answers that has become a replica, in any of the wordings of versions and scripts.
+const readOnlyReply = "READONLY"
+
+// renew makes both clients again, once a second at most: the server has become a replica, and its open connections stay there while the name of
+// the host may lead to the new primary already.
+func (l *link) renew() {
 	now, last := time.Now().UnixNano(), l.renewed.Load()
 	if now-last < int64(time.Second) || !l.renewed.CompareAndSwap(last, now) {
-		return err
+		return
 	}
 	fresh := l.newClients()
 	l.mu.Lock()
@@ -120,7 +131,6 @@ func (l *link) seen(err error) error {
 	l.clients = fresh
 	l.mu.Unlock()
 	old.close()
-	return err
 }
 
 // run runs a script by its digest, and sends its text where the server does not have it.

@@ -125,9 +125,3 @@ func secureAdvice(err error) string {
 	}
 	return ""
 }
-
-// readOnly reports whether a server has answered that it is a replica now, in any of the wordings of versions and scripts.
-func readOnly(err error) bool {
-	var answered redis.Error
-	return errors.As(err, &answered) && strings.Contains(err.Error(), "READONLY")
-}

@@ -36,11 +36,12 @@ func calls(s *Shared, m store.Mark) map[string]func(context.Context) error {
 		"trim": func(ctx context.Context) error {
 			return s.TrimLog(ctx, store.Position{N: 1, ID: logName(m.Log) + "/1-1"})
 		},
-		"lease": func(ctx context.Context) error { _, err := s.Lease(ctx, store.Key{1}, time.Second); return err },
-		"renew": func(ctx context.Context) error { return s.Renew(ctx, time.Second, store.Key{1}) },
-		"free":  func(ctx context.Context) error { return s.Release(ctx, store.Key{1}) },
-		"info":  func(ctx context.Context) error { _, err := s.Info(ctx); return err },
-		"agree": s.Agree,
+		"fetch or lease": func(ctx context.Context) error { _, err := s.FetchOrLease(ctx, store.Key{1}, time.Second); return err },
+		"lease":          func(ctx context.Context) error { _, err := s.Lease(ctx, store.Key{1}, time.Second); return err },
+		"renew":          func(ctx context.Context) error { return s.Renew(ctx, time.Second, store.Key{1}) },
+		"free":           func(ctx context.Context) error { return s.Release(ctx, store.Key{1}) },
+		"info":           func(ctx context.Context) error { _, err := s.Info(ctx); return err },
+		"agree":          s.Agree,
 	}
 }
 
@@ -300,6 +301,9 @@ func TestFull(t *testing.T) {
 	if f, err := s.Fetch(t.Context(), store.Key{1}); err != nil || f.Entry == nil {
 		t.Errorf("fetched %+v %v", f, err)
 	}
+	if f, err := s.FetchOrLease(t.Context(), store.Key{2}, time.Second); err != nil || f.Now != m || f.Leased {
+		t.Errorf("fetched without an answer: %+v %v", f, err)
+	}
 	if p, err := s.Beat(t.Context(), store.Position{}, true); err != nil || p.Keeper != s.Process() || p.Mark != m || p.End.N != 1 || !p.Full {
 		t.Errorf("beat: %+v %v", p, err)
 	}
@@ -346,6 +350,14 @@ func TestReadOnly(t *testing.T) {
 		},
 		"older": func() error {
 			return s.link.seen(s.link.client().Eval(t.Context(), "return redis.error_reply('ERR READONLY replica')", nil).Err())
+		},
+		"fetch": func() error {
+			f, err := s.FetchOrLease(t.Context(), store.Key{8}, time.Minute)
+			if err == nil && !f.Leased { // by a replica, which has the answers
+				err = errors.New("READONLY")
+			}
+			s.Release(t.Context(), store.Key{8})
+			return err
 		},
 	} {
 		server.Must("REPLICAOF", "127.0.0.1", "1")

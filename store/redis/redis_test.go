@@ -195,8 +195,16 @@ func leases(t *testing.T, a, b *Shared) {
 	if err := a.Release(ctx, key); err != nil {
 		t.Fatal(err)
 	}
-	if mine, err := b.Lease(ctx, key, time.Minute); err != nil || !mine {
-		t.Errorf("after the release: %v %v", mine, err)
+	f, err := b.FetchOrLease(ctx, key, time.Minute)
+	if err != nil || !f.Leased || f.Entry != nil || f.Now.Log == 0 {
+		t.Errorf("after the release: %+v %v", f, err)
+	}
+	if f, err = a.FetchOrLease(ctx, key, time.Minute); err != nil || f.Leased {
+		t.Errorf("both have the lease: %+v %v", f, err)
+	}
+	appendAll(t, a, f.Now, insert(entry(3, 3, "c")))
+	if f, err = a.FetchOrLease(ctx, store.Key{3}, time.Minute); err != nil || f.Leased || f.Entry == nil {
+		t.Errorf("with an answer: %+v %v", f, err)
 	}
 }
 

@@ -100,6 +100,17 @@ local function shorten(bytes, base, most, least)
 end
 `
 
+// fetchScript reads the mark and an answer and, where there is none, takes the lease of its flight. KEYS mark answer lease. ARGV: 1 holder, 2 time
+// in ms. Returns {mark, answer, 1 if the lease was taken, else 0 or the server's refusal}.
+var fetchScript = redis.NewScript(`
+local v, lease = redis.call('MGET', KEYS[1], KEYS[2]), 0
+if not v[2] then
+	local r = redis.pcall('SET', KEYS[3], ARGV[1], 'NX', 'PX', ARGV[2])
+	if type(r) == 'table' then lease = r.err or 1 end
+end
+return {v[1], v[2], lease}
+`)
+
 // appendScript appends a batch and changes answers and records as its events say.
 // KEYS head log x. ARGV: 1 prefix, 2 log, 3 purges, 4 process, 5 serial, 6 length of the log, 7 payload, 8 most aliases, 9 most bytes of the log, then operations:
 // i id key answer ttl from to | a id key basis | v id none from to | d id key. from and to are where the record is in the payload. A list of

@@ -15,13 +15,17 @@ func (l *link) Lease(ctx context.Context, k store.Key, ttl time.Duration) (mine 
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("lease")
-		if held, ok := l.leases[k]; ok && time.Now().Before(held.until) {
-			return false, nil
-		}
-		l.leases[k] = lease{l.member, time.Now().Add(ttl)}
-		return true, nil
+		return l.leaseLocked(k, ttl), nil
 	})
 	return mine && err == nil, err
+}
+
+func (l *link) leaseLocked(k store.Key, ttl time.Duration) bool {
+	if held, ok := l.leases[k]; ok && time.Now().Before(held.until) {
+		return false
+	}
+	l.leases[k] = lease{l.member, time.Now().Add(ttl)}
+	return true
 }
 
 func (l *link) Renew(ctx context.Context, ttl time.Duration, keys ...store.Key) error {

@@ -279,22 +279,37 @@ func (d *data) end() store.Position {
 }
 
 func (l *link) Fetch(ctx context.Context, k store.Key) (store.Fetched, error) {
-	return call(ctx, l, "fetch", func() (f store.Fetched, err error) {
+	return call(ctx, l, "fetch", func() (store.Fetched, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("fetch")
-		if l.data == nil {
-			return f, nil
-		}
-		f.Now = l.data.mark
-		a, ok := l.data.answers[k]
-		if !ok || !a.until.IsZero() && !time.Now().Before(a.until) {
-			return f, nil
-		}
-		f.Written = a.written
-		f.Entry, err = store.DecodeAnswer(a.id, k, a.body)
+		return l.fetchLocked(k)
+	})
+}
+
+func (l *link) FetchOrLease(ctx context.Context, k store.Key, ttl time.Duration) (store.Fetched, error) {
+	return call(ctx, l, "fetch", func() (store.Fetched, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.count("fetch")
+		f, err := l.fetchLocked(k)
+		f.Leased = f.Entry == nil && l.leaseLocked(k, ttl)
 		return f, err
 	})
+}
+
+func (l *link) fetchLocked(k store.Key) (f store.Fetched, err error) {
+	if l.data == nil {
+		return f, nil
+	}
+	f.Now = l.data.mark
+	a, ok := l.data.answers[k]
+	if !ok || !a.until.IsZero() && !time.Now().Before(a.until) {
+		return f, nil
+	}
+	f.Written = a.written
+	f.Entry, err = store.DecodeAnswer(a.id, k, a.body)
+	return f, err
 }
 
 func (l *link) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (store.Position, error) {

@@ -35,11 +35,11 @@ func newFetcher(limit time.Duration) *fetcher {
 	})}
 }
 
-func (f *fetcher) get(ctx context.Context, from Answers, k store.Key) (store.Fetched, error) {
+func (f *fetcher) get(ctx context.Context, fetch func(context.Context) (store.Fetched, error)) (store.Fetched, error) {
 	return f.breaker.Execute(func() (store.Fetched, error) {
 		ctx, cancel := context.WithTimeout(ctx, f.limit)
 		defer cancel()
-		return from.Fetch(ctx, k)
+		return fetch(ctx)
 	})
 }
 
@@ -62,8 +62,14 @@ func (s *Shared) Fetch(ctx context.Context, k store.Key, known *store.Entry) (*s
 			return e, nil
 		}
 	}
-	got, err := s.fetch.get(ctx, s.opt.Link.Answers, k)
+	got, err := s.fetch.get(ctx, func(ctx context.Context) (store.Fetched, error) {
+		if known != nil {
+			return s.opt.Link.Answers.Fetch(ctx, k)
+		}
+		return s.opt.Link.Answers.FetchOrLease(ctx, k, s.opt.LeadTTL)
+	})
 	s.count.fetches.Add(1)
+	s.leads.fetched(k, got.Leased, err)
 	if err != nil {
 		s.fetchFault(ctx, err)
 		return nil, err

@@ -2,29 +2,43 @@ package shared
 
 import (
 	"context"
+	"errors"
+	"maps"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/sony/gobreaker/v2"
+
 	"reprise/store"
 )
 
-// leads are the flights of this process that have the lease of their key, and the requests that wait for those of others. A lease is
-// renewed while its flight lasts, and released when its answer is in the shared store; that of a process that died expires.
+// leads are the flights of this process that have the lease of their key, and the requests that wait for flights of others. A lease is
+// renewed while its flight lasts, and released when its answer is in the shared store; the lease of a process that died expires.
 type leads struct {
 	s       *Shared
 	wake    chan struct{}
 	anyWait atomic.Int32
 
 	mu      sync.Mutex // protects the rest
+	fetches map[store.Key]leased
 	held    map[store.Key]struct{}
 	ended   map[store.Key]time.Time // to be released; since when
 	waiting map[store.Key][]chan struct{}
 }
 
+// leased is what the fetch of a request has brought of the lease of its key, for the flight that the request may make: a miss asks the store once
+// for both, and a store that answers late delays it once.
+type leased struct {
+	at    time.Time
+	taken bool  // the lease, or it may be: the reply was lost or late
+	err   error // of the fetch
+}
+
 func newLeads(s *Shared) *leads {
-	return &leads{s: s, wake: make(chan struct{}, 1), held: map[store.Key]struct{}{}, ended: map[store.Key]time.Time{},
-		waiting: map[store.Key][]chan struct{}{}}
+	return &leads{s: s, wake: make(chan struct{}, 1), fetches: map[store.Key]leased{}, held: map[store.Key]struct{}{},
+		ended: map[store.Key]time.Time{}, waiting: map[store.Key][]chan struct{}{}}
 }
 
 func (l *leads) kick() {
@@ -44,10 +58,10 @@ func (s *Shared) Lead(ctx context.Context, k store.Key) (again bool, done func()
 	defer cancel()
 	for {
 		stored, leave := l.watch(k)
-		mine, err := l.lease(ctx, k)
+		mine, taken, err := l.lease(ctx, k)
 		if mine || err != nil {
 			leave()
-			if err == errDeaf {
+			if !taken {
 				return again, func() {}
 			}
 			return again, func() { l.end(k) }
@@ -76,26 +90,57 @@ func (l *leads) wait(ctx context.Context, stored <-chan struct{}) (more bool) {
 	}
 }
 
-// lease asks for the lease of a key. An error is no fault of the request's. After one the lease counts as taken, because the shared store may have
-// given it and the reply was lost or late: nobody would release it otherwise, and others would wait until it expires. To renew or release the
-// lease of another member changes nothing.
-func (l *leads) lease(ctx context.Context, k store.Key) (mine bool, err error) {
+// fetched notes what a fetch has brought of the lease of k. An error with which the store was not asked has brought none.
+func (l *leads) fetched(k store.Key, mine bool, err error) {
+	asked := !errors.Is(err, gobreaker.ErrOpenState) && !errors.Is(err, gobreaker.ErrTooManyRequests)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	before, known := l.fetches[k]
+	switch _, held := l.held[k]; {
+	case !mine && err == nil:
+		if known && before.err != nil { // of another request: the store answers again, and is asked
+			l.abandonLocked(k, before)
+			l.kick()
+		}
+	case !held:
+		l.fetches[k] = leased{at: time.Now(), taken: mine || asked, err: err}
+	}
+}
+
+func (l *leads) abandonLocked(k store.Key, one leased) {
+	delete(l.fetches, k)
+	if one.taken {
+		l.ended[k] = time.Now()
+	}
+}
+
+// lease returns the lease of a key that the fetch of a request has brought, or asks for it. An error is no fault of the request's. After one the
+// lease counts as taken, because the shared store may have given it and the reply was lost or late: nobody would release it otherwise, and others
+// would wait until it expires. To renew or release the lease of another member changes nothing.
+func (l *leads) lease(ctx context.Context, k store.Key) (mine, taken bool, err error) {
 	if !l.s.view.live() {
-		return false, errDeaf
+		return false, false, errDeaf
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.s.opt.FetchTimeout)
-	defer cancel()
-	mine, err = l.s.opt.Link.Leases.Lease(ctx, k, l.s.opt.LeadTTL)
-	if err != nil {
-		l.s.fault("lease", err)
+	l.mu.Lock()
+	one, known := l.fetches[k]
+	delete(l.fetches, k)
+	l.mu.Unlock()
+	if !known {
+		ctx, cancel := context.WithTimeout(ctx, l.s.opt.FetchTimeout)
+		defer cancel()
+		mine, err := l.s.opt.Link.Leases.Lease(ctx, k, l.s.opt.LeadTTL)
+		if err != nil {
+			l.s.fault("lease", err)
+		}
+		one = leased{taken: mine || err != nil, err: err}
 	}
-	if mine || err != nil {
+	if one.taken {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.held[k] = struct{}{}
 		delete(l.ended, k)
 	}
-	return mine, err
+	return one.taken && one.err == nil, one.taken, one.err
 }
 
 // watch returns a channel that is closed when another member has stored an answer under k.
@@ -165,13 +210,7 @@ func (l *leads) run(ctx context.Context) {
 
 func (l *leads) renew(ctx context.Context) {
 	l.mu.Lock()
-	keys := make([]store.Key, 0, len(l.held)+len(l.ended))
-	for k := range l.held {
-		keys = append(keys, k)
-	}
-	for k := range l.ended {
-		keys = append(keys, k)
-	}
+	keys := slices.AppendSeq(slices.Collect(maps.Keys(l.held)), maps.Keys(l.ended))
 	l.mu.Unlock()
 	if len(keys) == 0 {
 		return
@@ -188,6 +227,11 @@ func (l *leads) renew(ctx context.Context) {
 func (l *leads) release(ctx context.Context) {
 	var keys []store.Key
 	l.mu.Lock()
+	for k, one := range l.fetches {
+		if time.Since(one.at) > l.s.opt.LeadTTL/4 { // of a request that has made no flight; one that searches for longer asks again
+			l.abandonLocked(k, one)
+		}
+	}
 	for k, since := range l.ended {
 		late := time.Since(since) > l.s.opt.LeadTTL
 		if !l.s.queue.claims.pending(k) || late {

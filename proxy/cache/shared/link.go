@@ -48,6 +48,8 @@ type Group interface {
 type Answers interface {
 	// Fetch returns what is stored under a key, and the mark of that moment.
 	Fetch(ctx context.Context, k store.Key) (store.Fetched, error)
+	// FetchOrLease is Fetch and, where nothing is stored, Leases.Lease.
+	FetchOrLease(ctx context.Context, k store.Key, ttl time.Duration) (store.Fetched, error)
 }
 
 // Leases are those of flights.

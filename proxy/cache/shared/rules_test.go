@@ -383,6 +383,68 @@ func TestLostLease(t *testing.T) {
 	})
 }
 
+// TestFetchBringsLease: a fetch that finds nothing brings the lease of its key, so that a miss asks the store once. A store that answers late, or whose
+// reply is lost, delays the miss by one wait; what it may have given is released. A lease that no flight needs is released too.
+func TestFetchBringsLease(t *testing.T) {
+	for _, c := range []struct {
+		name, fault string
+		delay, took time.Duration
+		lead        bool // a flight follows
+		free        time.Duration
+	}{
+		{name: "flight", lead: true, free: 10 * time.Millisecond},
+		{name: "no flight", free: 900 * time.Millisecond},
+		{name: "lost", fault: "lost", lead: true, free: 10 * time.Millisecond},
+		{name: "lost, no flight", fault: "lost", free: 900 * time.Millisecond},
+		{name: "late", delay: 400 * time.Millisecond, took: FetchTimeout, lead: true, free: 10 * time.Millisecond},
+		{name: "away", fault: "hold", took: FetchTimeout, lead: true, free: time.Millisecond},
+	} {
+		bubble(t, func(t *testing.T) {
+			s := newServer()
+			m := members(t, s, 2)[0]
+			m.link.setOnly("fetch", c.fault, c.delay)
+			began := time.Now()
+			m.wants("a", "")
+			if c.lead {
+				again, done := m.Lead(t.Context(), keyOf("a"))
+				if took := time.Since(began); again || took != c.took || s.callsOf("lease") > 0 {
+					t.Errorf("%s: again %v after %v and %d questions for a lease", c.name, again, took, s.callsOf("lease"))
+				}
+				if c.fault == "" && c.delay == 0 {
+					time.Sleep(5 * time.Second)
+					if s.holder("a") != 1 {
+						t.Errorf("%s: the lease of a flight is not renewed", c.name)
+					}
+				}
+				m.link.set("", 0)
+				done()
+			}
+			m.link.set("", 0)
+			if time.Sleep(c.free); s.holder("a") != 0 {
+				t.Errorf("%s: the lease is not released", c.name)
+			}
+		})
+	}
+}
+
+// TestOtherHoldsLease: a fetch while another member has the lease brings none, and the flight waits.
+func TestOtherHoldsLease(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		all := members(t, s, 2)
+		all[0].wants("a", "")
+		_, done := all[0].Lead(t.Context(), keyOf("a"))
+		all[1].wants("a", "")
+		time.AfterFunc(3*time.Second, done)
+		began := time.Now()
+		again, other := all[1].Lead(t.Context(), keyOf("a"))
+		if took := time.Since(began); !again || took < 3*time.Second {
+			t.Errorf("again %v after %v", again, took)
+		}
+		other()
+	})
+}
+
 func cancelled(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

@@ -23,7 +23,7 @@
 //	purges             Purge adds its filter, Finish removes it      Beat; a member that loads makes them again
 //	members, process   Agree, Beat, Close                            Beat
 //	keeper             Beat: a lease of one member, which evicts     Beat
-//	f:KEY              Lease, Renew, Release: the flight of a key    Lease
+//	f:KEY              FetchOrLease, Lease, Renew, Release: a flight Lease
 //
 // A mark is (number of the log, purges so far). The number is drawn when a log begins, so a server that was emptied has another one.
 //
@@ -80,7 +80,7 @@
 //     still resident. An answer of the near-cache is served only for the very entry that is resident.
 //   - A deaf member serves only answers that no other process has seen.
 //
-// No fault of the shared store fails a request, or delays it for longer than FetchTimeout to fetch an answer and once more to ask for a lease.
+// No fault of the shared store fails a request, or delays it for longer than FetchTimeout: a fetch that finds nothing brings the lease of the key.
 package shared
 
 import (
@@ -97,8 +97,7 @@ import (
 	"reprise/store"
 )
 
-// FetchTimeout bounds one fetch of an answer and one question for a lease: on a busy machine a reply can take as long. Every miss makes both, so
-// that a Redis which is slow, but not so slow that it counts as away, delays each miss by up to twice as long.
+// FetchTimeout bounds one fetch of an answer, with the lease of its key: on a busy machine a reply can take as long.
 const FetchTimeout = 250 * time.Millisecond
 
 // Options of a Shared.
