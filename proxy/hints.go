@@ -10,17 +10,15 @@ import (
 	"reprise/embed"
 	"reprise/proxy/continuation"
 	"reprise/proxy/upstream"
-	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/dialect"
 	"reprise/proxy/upstream/hint"
 	"reprise/proxy/upstream/prefix"
-	"reprise/proxy/upstream/worth"
 	"reprise/store"
 )
 
 // Routing is how one of several upstreams is chosen for a request. It has no effect where there is one.
 type Routing struct {
-	Chooser        choose.Chooser // default choose.Default
+	Chooser        prefix.Chooser // default choose.Default
 	Seed           uint64         // equal in proxies that are to choose alike without a shared store; default: one that follows from the upstreams
 	Leaders        int            // see upstream.Options
 	SlowStart      time.Duration  // see upstream.Options
@@ -58,8 +56,8 @@ type hints struct {
 	salted  bool   // an upstream gets a salt: tenants share no blocks there
 	chained bool   // something reads chains
 	keys    atomic.Pointer[keyring]
-	chains  sync.Pool    // of *prefix.Chain
-	worth   *worth.Table // nil: nothing reads chains
+	chains  sync.Pool      // of *prefix.Chain
+	worth   *hint.Prefixes // nil: nothing reads chains
 }
 
 // keyring is the Keys of one secret. That of a shared store may change, when the store is reached for the first time.
@@ -76,7 +74,7 @@ func newHints(o *Options) *hints {
 	h.o.Affinity = h.o.Affinity && slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return !mute(t.Dialect) })
 	h.chained = len(o.Upstreams) > 1 || h.o.WarmBudget > 0 || h.o.Affinity || h.o.Breakpoints || h.o.Retention
 	if h.chained {
-		h.worth = worth.New(0)
+		h.worth = hint.NewPrefixes(0)
 	}
 	return h
 }
@@ -152,7 +150,7 @@ func (h *hints) missed(q *request, c *prefix.Chain) (residual float64) {
 		return 0
 	}
 	now, opening := h.now(), c.Opening
-	residual = h.worth.Miss(worth.Miss{Group: q.group(), Chain: c, Turn: len(q.Turns) + 1, Tenant: q.tenant, Model: q.Model, Path: q.family.Path}, now)
+	residual = h.worth.Miss(hint.Miss{Group: q.group(), Chain: c, Turn: len(q.Turns) + 1, Tenant: q.tenant, Model: q.Model, Path: q.family.Path}, now)
 	q.s.warmer.note(q, c, now)
 	if mayEmbed(q) {
 		q.s.continuation.Predict(q.Request, q.body, func(p float64) { h.worth.Predicted(opening, p, now) })
@@ -189,9 +187,9 @@ func (h *hints) answered(q *request) {
 
 // Prefixes lists the prefixes of recent misses that are worth most to the caches of the upstreams, if they are kept for life, at most n. It is
 // empty where nothing depends on prefixes: there is one upstream, of which no hint is asked.
-func (s *Server) Prefixes(life time.Duration, n int) []worth.Ranked {
+func (s *Server) Prefixes(life time.Duration, n int) []hint.Ranked {
 	if s.hints.worth == nil {
-		return []worth.Ranked{}
+		return []hint.Ranked{}
 	}
 	return s.hints.worth.Rank(life, n, s.opts.Now())
 }

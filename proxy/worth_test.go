@@ -17,7 +17,7 @@ import (
 	"reprise/embed"
 	"reprise/internal/enginesim"
 	"reprise/proxy/upstream/continues"
-	"reprise/proxy/upstream/worth"
+	"reprise/proxy/upstream/hint"
 	"reprise/store"
 )
 
@@ -59,9 +59,9 @@ func TestWorth(t *testing.T) {
 				}
 			}
 		}
-		var app worth.Ranked
+		var app hint.Ranked
 		for _, p := range r.Server.Prefixes(10*time.Minute, 100) {
-			if p.Kind == worth.Application {
+			if p.Kind == "application" {
 				app = p
 			}
 		}

@@ -26,7 +26,6 @@ import (
 	"reprise/proxy/observe/whatif"
 	"reprise/proxy/tracing/otlp"
 	"reprise/proxy/upstream"
-	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/prefix"
 	"reprise/store"
 	"reprise/topics"
@@ -260,7 +259,7 @@ func routing(cfg *config.Config) proxy.Routing {
 	if cfg.Shared.Secret != "" {
 		r.Seed = prefix.Seed("routing", cfg.Shared.Secret)
 	}
-	r.Chooser, _ = choose.New(choose.Default) // the name is known
+	r.Chooser, _ = prefix.NewChooser(prefix.DefaultChooser) // the name is known
 	return r
 }
 

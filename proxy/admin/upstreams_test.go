@@ -13,7 +13,7 @@ import (
 	"time"
 
 	"reprise/proxy/upstream"
-	"reprise/proxy/upstream/choose"
+	"reprise/proxy/upstream/prefix"
 )
 
 // fakeUpstreams are upstreams that a test has made up.
@@ -43,7 +43,7 @@ func TestUpstreams(t *testing.T) {
 	until := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 	base := &url.URL{Scheme: "http", Host: "b", Path: "/v1"}
 	fake := &fakeUpstreams{all: []upstream.Status{{Name: "a"}, {Name: "b", Target: upstream.Target{Base: base, Fallback: true, Models: []upstream.Model{{Name: "big", Mapped: "small"}}},
-		Health: upstream.Health{Condition: "ejected", Until: until, Failures: 5}, Load: choose.Load{InFlight: 3, Pending: 100, Held: 64, Capacity: 4096},
+		Health: upstream.Health{Condition: "ejected", Until: until, Failures: 5}, Load: prefix.Load{InFlight: 3, Pending: 100, Held: 64, Capacity: 4096},
 		Counts: upstream.Counts{Prompt: 900, Cached: 300, Foreseen: 800, Predicted: 250, Real: 200}}},
 		hints: []upstream.HintCount{{Upstream: "b", Field: "cache_salt", Added: 7, Refused: 1, LeftOut: []upstream.LeftOut{{Model: "m", Until: until}}}}}
 	r := newRig(t, "lru", func(o *Options) { o.Upstreams = fake })

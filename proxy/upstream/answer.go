@@ -8,7 +8,6 @@ import (
 	"slices"
 	"sync"
 
-	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/prefix"
 	"reprise/proxy/upstream/usage"
 )
@@ -27,7 +26,7 @@ type answer struct {
 	chain     *prefix.Chain // of the request, sent at mark; nil: the events of the replica are of no interest
 
 	mu       sync.Mutex // guards what follows
-	ticket   *choose.Ticket
+	ticket   *prefix.Ticket
 	meter    *usage.Meter // nil: the answer's text is of no interest
 	learning bool         // its beginning may have ids
 	begun    bool
@@ -163,7 +162,7 @@ func (a *answer) Close() error {
 	switch {
 	case a.ticket == nil:
 	case a.evaluated:
-		a.ticket.Ended(choose.Usage{Prompt: used.Prompt, Cached: used.Cached, Known: used.Known})
+		a.ticket.Ended(used)
 		t.replica.measured(a.ticket, used, t.c.measure)
 		if a.chain != nil && used.Prompt > 0 {
 			t.replica.events.Answered(a.mark, a.chain, used.Prompt)

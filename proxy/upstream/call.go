@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"reprise/proxy/tracing"
-	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/dialect"
 	"reprise/proxy/upstream/prefix"
 )
@@ -81,7 +80,7 @@ type call struct {
 
 	// The present replica, and what is under way there.
 	replica *Replica
-	ticket  *choose.Ticket // nil: the request is not counted
+	ticket  *prefix.Ticket // nil: the request is not counted
 	mark    uint64         // when it was sent, among the events of the replica
 	trip    *trip          // nil: nothing is under way
 	lent    *sentBody      // what was sent last of a body that can be read once; nil: the body can be had again

@@ -22,8 +22,8 @@ import (
 	"net/http"
 	"time"
 
-	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/dialect"
+	"reprise/proxy/upstream/prefix"
 )
 
 // Options configures a Client.
@@ -37,7 +37,7 @@ type Options struct {
 	Now       func() time.Time  // default time.Now
 	Measure   Measure           // of how well what is cached is predicted; default: none
 
-	Chooser choose.Chooser // of one of several replicas; default choose.Default
+	Chooser prefix.Chooser // of one of several replicas; default choose.Default
 	Seed    uint64         // of what proxies must agree on, with the names of the targets, to choose alike without shared state
 	Leaders int            // tokens of a cold prefix from which one of several requests that share it goes first; 0: none does
 
@@ -84,7 +84,7 @@ type Client struct {
 	modelMatters bool // for the choice, or for what is sent
 	strips       bool // a replica must not get all members that a client may have set
 
-	fleet      *choose.Fleet
+	fleet      *prefix.Fleet
 	leaderWait time.Duration
 	alone      bool // there is one replica: it gets every request, and its health is only shown
 	board      *board
@@ -104,17 +104,17 @@ func New(o Options) (*Client, error) {
 	if c.now == nil {
 		c.now = time.Now
 	}
-	members := make([]choose.Member, len(o.Replicas))
+	members := make([]prefix.Member, len(o.Replicas))
 	for i, t := range o.Replicas {
 		r := newReplica(t, o.Bounds)
 		r.place, r.own = i, t.Key != "" || t.Fallback && !sharesHost(&t, o.Replicas)
 		c.replicas = append(c.replicas, r)
 		c.modelMatters = c.modelMatters || i > 0 || len(t.Models) > 0
 		c.strips = c.strips || r.strips()
-		members[i] = choose.Member{Name: t.name(), Capacity: t.Capacity}
+		members[i] = prefix.Member{Name: t.name(), Capacity: t.Capacity}
 	}
 	c.SetKeys(o.Key, o.Replicas)
-	c.fleet = choose.NewFleet(members, choose.Options{Chooser: o.Chooser, Seed: o.Seed, Leaders: o.Leaders})
+	c.fleet = prefix.NewFleet(members, prefix.FleetOptions{Chooser: o.Chooser, Seed: o.Seed, Leaders: o.Leaders})
 	if c.transport == nil {
 		c.transport = NewTransport(c.limits)
 	}

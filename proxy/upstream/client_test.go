@@ -13,7 +13,6 @@ import (
 	"testing"
 	"time"
 
-	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/dialect"
 )
 
@@ -92,7 +91,7 @@ func ask(t *testing.T, c *Client) (reply *Reply, text string) {
 func TestQuarantineIsPerReplica(t *testing.T) {
 	var logs bytes.Buffer
 	strict, lenient, bare := newEngine(t, true), newEngine(t, false), newEngine(t, false)
-	c := newClient(t, Options{Chooser: &choose.RoundRobin{}, Logger: slog.New(slog.NewTextHandler(&logs, nil)),
+	c := newClient(t, Options{Chooser: roundRobin(), Logger: slog.New(slog.NewTextHandler(&logs, nil)),
 		Replicas: []Target{strict.target(t, "", ""), lenient.target(t, "", "generic"), bare.target(t, "", "plain")}})
 	for i := range 6 {
 		reply, text := ask(t, c)
@@ -150,7 +149,7 @@ func TestRequestHeader(t *testing.T) {
 // TestPassThroughTakesTurns: the pass-through goes to the replica that the Chooser names.
 func TestPassThroughTakesTurns(t *testing.T) {
 	a, b := newEngine(t, false), newEngine(t, false)
-	pass := passTo(t, newClient(t, Options{Chooser: &choose.RoundRobin{}, Replicas: []Target{a.target(t, "", ""), b.target(t, "", "")}}))
+	pass := passTo(t, newClient(t, Options{Chooser: roundRobin(), Replicas: []Target{a.target(t, "", ""), b.target(t, "", "")}}))
 	for range 4 {
 		pass.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/v1/models", nil))
 	}

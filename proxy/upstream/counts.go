@@ -3,7 +3,7 @@ package upstream
 import (
 	"sync/atomic"
 
-	"reprise/proxy/upstream/choose"
+	"reprise/proxy/upstream/prefix"
 	"reprise/proxy/upstream/usage"
 )
 
@@ -33,7 +33,7 @@ func (c *counts) now() Counts {
 }
 
 // measured counts the tokens of an answer, and reports how far the share of the prompt that was cached is from the share that was predicted.
-func (r *Replica) measured(t *choose.Ticket, u usage.Usage, to Measure) {
+func (r *Replica) measured(t *prefix.Ticket, u usage.Usage, to Measure) {
 	r.Reported(u)
 	if !u.Known || u.Prompt <= 0 {
 		return

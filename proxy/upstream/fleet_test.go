@@ -12,7 +12,6 @@ import (
 	"testing"
 	"time"
 
-	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/prefix"
 )
 
@@ -119,7 +118,7 @@ func TestDrain(t *testing.T) {
 // TestSlowStart: a replica that is back gets its share of the requests little by little.
 func TestSlowStart(t *testing.T) {
 	a, b, now := newStub(t, answers("a")), newStub(t, answers("b")), &clock{now: newReplicaTime}
-	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a")), at(t, b.URL, named("b"))}, Chooser: &choose.RoundRobin{}, Now: now.Now, SlowStart: time.Minute})
+	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a")), at(t, b.URL, named("b"))}, Chooser: roundRobin(), Now: now.Now, SlowStart: time.Minute})
 	c.Drain("a", true)
 	c.Drain("a", false)
 	share := func() (n int) {
@@ -253,7 +252,7 @@ func TestLeader(t *testing.T) {
 	})
 	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a"))}, Leaders: 64})
 	c.leaderWait = time.Hour
-	load := func() choose.Load { return c.Upstreams()[0].Load }
+	load := func() prefix.Load { return c.Upstreams()[0].Load }
 	text := strings.Repeat("one two three ", 400)
 	done := make(chan struct{}, 3)
 	send := func(ctx context.Context) {

@@ -11,7 +11,6 @@ import (
 	"sync"
 	"time"
 
-	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/kvevents"
 	"reprise/proxy/upstream/prefix"
 )
@@ -53,7 +52,7 @@ func (l *learning) learn(c *Client) error {
 
 // member corrects what the fleet has of one member.
 type member struct {
-	fleet *choose.Fleet
+	fleet *prefix.Fleet
 	place int
 }
 

@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"time"
 
-	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/kvevents"
 	"reprise/proxy/upstream/prefix"
 )
@@ -52,7 +51,7 @@ type Status struct {
 	Target Target
 	Health Health
 	Fault  string // why the last of Health.Failures failed; "" where that is 0
-	Load   choose.Load
+	Load   prefix.Load
 	Events kvevents.Stats // zero where it publishes none
 	Counts Counts
 }

@@ -12,7 +12,7 @@ import (
 	"testing"
 	"time"
 
-	"reprise/proxy/upstream/choose"
+	"reprise/proxy/upstream/prefix"
 )
 
 // newReplicaTime is any time with whole seconds.
@@ -83,7 +83,7 @@ func breaks(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) }
 // firstOf is a chooser by place: the first replica that may be chosen.
 type firstOf struct{}
 
-func (firstOf) Choose(_ *choose.Request, loads []choose.Load) int { return 0 }
+func (firstOf) Choose(_ *prefix.Request, loads []prefix.Load) int { return 0 }
 
 // closedPort is the address of a port on which no process listens.
 func closedPort(t *testing.T) string {
@@ -160,3 +160,9 @@ func passOn(t *testing.T, c *Client, r Request) (status int, text string, foreig
 type beginning struct{ foreign bool }
 
 func (b *beginning) Begins(reply *Reply) { b.foreign = reply.Foreign }
+
+// roundRobin is a chooser by turns.
+func roundRobin() prefix.Chooser {
+	c, _ := prefix.NewChooser("round-robin")
+	return c
+}

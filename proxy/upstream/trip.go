@@ -19,7 +19,7 @@ import (
 	"reprise/proxy/internal/header"
 	"reprise/proxy/upstream/dialect"
 	"reprise/proxy/upstream/direct"
-	"reprise/proxy/upstream/worth"
+	"reprise/proxy/upstream/hint"
 )
 
 // ErrClosed says that a replica closed the connection before it answered, after a part of the request may have reached it.
@@ -133,7 +133,7 @@ func (x *call) edited(body []byte, model string) dialect.Edits {
 	r, replica := x.r, x.replica
 	r.Body, r.Model = body, model
 	if r.Rate > 0 {
-		r.Want.Retain = worth.Decide(r.Rate, replica.terms(model, x.r.Model, x.c))
+		r.Want.Retain = hint.Decide(r.Rate, replica.terms(model, x.r.Model, x.c))
 	}
 	if x.bare {
 		r.Want = dialect.Intent{}

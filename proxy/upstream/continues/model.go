@@ -6,8 +6,6 @@ package continues
 import (
 	"fmt"
 	"math"
-
-	"reprise/proxy/upstream/returns"
 )
 
 // mostWidth is the widest hidden layer: the activations of Predict are on the stack.
@@ -113,8 +111,11 @@ func (m *Model) Predict(vector []float32, turn int) float64 {
 	if math.IsNaN(z) { // weights so large that sums are infinite
 		z = 0
 	}
-	return returns.Clip(1 / (1 + math.Exp(-z)))
+	return min(max(1/(1+math.Exp(-z)), certain), 1-certain)
 }
+
+// certain is how near a predicted probability may come to 0 or 1.
+const certain = 1e-6
 
 // odds are the log odds of a turn.
 func (f *Form) odds(turn int) float64 {

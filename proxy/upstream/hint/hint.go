@@ -1,13 +1,20 @@
 // Package hint computes what the proxy wants of an engine for one request: the key of its prefix, the name of its conversation, the salt
 // of its tenant, and how long the prefix is worth keeping. The result is a [dialect.Intent], which each kind of upstream expresses in its
-// own fields.
+// own fields; [Decide] chooses how long the prefix is kept.
 //
 // All names are HMACs under the deployment's secret: no text of a client, and no name of a tenant, leaves the proxy in one. They depend on
 // the tenant, so that no client can choose a name that another tenant gets, and on a generation, which a purge raises, so that an engine
 // shares no prefix from before a purge under them.
+//
+// [Prefixes] estimates what each prefix is worth to the cache of an engine. The response cache hides traffic from the engine: of the requests
+// of a prefix that arrive at a rate λ, of which a share h is answered here, the engine sees λ(1−h) only, and prefixes go cold there because
+// the proxy works. That residual rate decides which retention pays; prefixes are ranked by the probability that they return to the engine
+// within a life, with the models of KV policies: that of wa, by the category of their last request (papers/001 §4.2), and that of lpc-wa where
+// the continuation of the conversation is predicted (papers/004 §3.4).
 package hint
 
 import (
+	"bytes"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/base32"
@@ -16,6 +23,8 @@ import (
 	"strconv"
 	"sync/atomic"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"reprise/proxy/upstream/dialect"
 	"reprise/proxy/upstream/prefix"
@@ -137,4 +146,24 @@ func jump(key uint64, buckets int) int {
 		next = int64(float64(at+1) * (float64(int64(1)<<31) / float64(key>>33+1)))
 	}
 	return int(at)
+}
+
+// sessionHeaders are where clients name their conversation, the most specific first: coding agents, then what routers and hosts read,
+// then general names. The names are in the form of net/http.
+var sessionHeaders = []string{"X-Claude-Code-Session-Id", "X-Opencode-Session", "X-Session-Affinity", "X-Grok-Conv-Id",
+	"X-Dynamo-Session-Id", "X-Aibrix-Session-Key", "X-Smg-Routing-Key", "Session-Id", "Session_id", "X-Session-Id", "Conversation-Id",
+	"Conversation_id", "X-Conversation-Id"}
+
+// conversation is the name that a client gives its conversation, "" if it gives none.
+func conversation(r Request) string {
+	for _, name := range sessionHeaders {
+		if values := r.Header[name]; len(values) > 0 && values[0] != "" {
+			return values[0]
+		}
+	}
+	const field = "prompt_cache_key"
+	if !bytes.Contains(r.Body, []byte(field)) {
+		return ""
+	}
+	return gjson.GetBytes(r.Body, field).String()
 }

@@ -2,14 +2,14 @@ package prefix
 
 import "math"
 
-// Index has the blocks that each member of a fleet should hold, under the rule of vLLM's block cache: of all blocks that a member has no
+// index has the blocks that each member of a fleet should hold, under the rule of vLLM's block cache: of all blocks that a member has no
 // room for, those used least recently go first, and of one request its last block is the least recent. So the tail of a chain goes
 // before its head, and a prefix that many requests share stays.
 //
 // A block is pending while the first request that needs it has not been answered: it will be there, but is not yet. A block is out of reach
 // if more others were added to its member since its last use than the reach of the member: the index keeps it, and does not count it as
 // held, because replies show that the member has lost such blocks. A member and a block cost at most 80 bytes. An Index has no lock: its owner has one.
-type Index struct {
+type index struct {
 	nodes  []node
 	free   uint32   // the first node without a block, linked by next
 	slots  []uint64 // the open-addressing table: the upper half of a block, and the first of its nodes
@@ -38,42 +38,42 @@ type queue struct {
 // firstSlots is the size of an empty table, a power of two.
 const firstSlots = 64
 
-// NewIndex returns an index without blocks. capacities are those of its members, in blocks.
-func NewIndex(capacities ...int) *Index {
-	x := &Index{nodes: make([]node, 1), slots: make([]uint64, firstSlots), queues: make([]queue, len(capacities))}
+// newIndex returns an index without blocks. capacities are those of its members, in blocks.
+func newIndex(capacities ...int) *index {
+	x := &index{nodes: make([]node, 1), slots: make([]uint64, firstSlots), queues: make([]queue, len(capacities))}
 	for member, blocks := range capacities {
-		x.queues[member].capacity, x.queues[member].reach = max(0, blocks), Unlimited
+		x.queues[member].capacity, x.queues[member].reach = max(0, blocks), unlimited
 	}
 	return x
 }
 
 // Unlimited is the reach of a member of which no reply has shown another one, and Absent the age of a block that is not there.
 const (
-	Unlimited = math.MaxUint32
-	Absent    = math.MaxUint32
+	unlimited = math.MaxUint32
+	absent    = math.MaxUint32
 )
 
-// Reach returns how many blocks can be added to a member until it has lost a block that is not used meanwhile.
-func (x *Index) Reach(member int) uint32 { return x.queues[member].reach }
+// reach returns how many blocks can be added to a member until it has lost a block that is not used meanwhile.
+func (x *index) reach(member int) uint32 { return x.queues[member].reach }
 
-// SetReach sets what Reach returns.
-func (x *Index) SetReach(member int, blocks uint32) { x.queues[member].reach = blocks }
+// setReach sets what Reach returns.
+func (x *index) setReach(member int, blocks uint32) { x.queues[member].reach = blocks }
 
-// Held is how many blocks a member should hold, with those out of reach.
-func (x *Index) Held(member int) int { return x.queues[member].count }
+// held is how many blocks a member should hold, with those out of reach.
+func (x *index) held(member int) int { return x.queues[member].count }
 
-// Capacity is how many blocks a member can hold.
-func (x *Index) Capacity(member int) int { return x.queues[member].capacity }
+// capacity is how many blocks a member can hold.
+func (x *index) capacity(member int) int { return x.queues[member].capacity }
 
-// SetCapacity sets how many blocks a member can hold.
-func (x *Index) SetCapacity(member, blocks int) {
+// setCapacity sets how many blocks a member can hold.
+func (x *index) setCapacity(member, blocks int) {
 	x.queues[member].capacity = max(0, blocks)
 	x.shrink(member)
 }
 
-// Match sets held, which has the length of the fleet, to how many of the first blocks of a chain each member holds without a gap, pending
+// match sets held, which has the length of the fleet, to how many of the first blocks of a chain each member holds without a gap, pending
 // ones included. It looks each block up once.
-func (x *Index) Match(blocks []Block, held []int) {
+func (x *index) match(blocks []Block, held []int) {
 	clear(held)
 	for depth, b := range blocks {
 		found := false
@@ -88,12 +88,12 @@ func (x *Index) Match(blocks []Block, held []int) {
 	}
 }
 
-// Insert makes the blocks of a chain those that a member used last. The new ones are pending if the request has not been answered, and
+// insert makes the blocks of a chain those that a member used last. The new ones are pending if the request has not been answered, and
 // with an answer none of them is pending any more. It returns how many of the first blocks were held before and were not pending, and sets
 // ages, which is empty or has the length of blocks, to how many blocks were added to the member since the last use of each.
-func (x *Index) Insert(member int, blocks []Block, answered bool, ages []uint32) (ready int) {
+func (x *index) insert(member int, blocks []Block, answered bool, ages []uint32) (ready int) {
 	for i := range ages {
-		ages[i] = Absent
+		ages[i] = absent
 	}
 	blocks = blocks[:min(len(blocks), x.queues[member].capacity)]
 	ready = len(blocks)
@@ -119,8 +119,8 @@ func (x *Index) Insert(member int, blocks []Block, answered bool, ages []uint32)
 	return ready
 }
 
-// Remove removes blocks of a member.
-func (x *Index) Remove(member int, blocks []Block) {
+// remove removes blocks of a member.
+func (x *index) remove(member int, blocks []Block) {
 	for _, b := range blocks {
 		if n := x.find(member, b); n != 0 {
 			x.drop(n)
@@ -128,21 +128,21 @@ func (x *Index) Remove(member int, blocks []Block) {
 	}
 }
 
-// Clear removes all blocks of a member.
-func (x *Index) Clear(member int) {
+// clear removes all blocks of a member.
+func (x *index) clear(member int) {
 	for x.queues[member].count > 0 {
 		x.drop(x.queues[member].oldest)
 	}
 }
 
 // shrink removes the blocks for which a member has no room.
-func (x *Index) shrink(member int) {
+func (x *index) shrink(member int) {
 	for q := &x.queues[member]; q.count > q.capacity; {
 		x.drop(q.oldest)
 	}
 }
 
-func (x *Index) enqueue(n uint32) {
+func (x *index) enqueue(n uint32) {
 	q := &x.queues[x.nodes[n].member]
 	x.nodes[n].used = q.clock
 	x.nodes[n].older, x.nodes[n].newer = q.newest, 0
@@ -155,7 +155,7 @@ func (x *Index) enqueue(n uint32) {
 	q.count++
 }
 
-func (x *Index) unqueue(n uint32) {
+func (x *index) unqueue(n uint32) {
 	at := &x.nodes[n]
 	q := &x.queues[at.member]
 	if at.older == 0 {
@@ -172,13 +172,13 @@ func (x *Index) unqueue(n uint32) {
 }
 
 // age is how many blocks were added to the member of a block since its last use.
-func (x *Index) age(n uint32) uint32 {
+func (x *index) age(n uint32) uint32 {
 	at := &x.nodes[n]
 	return x.queues[at.member].clock - at.used
 }
 
 // find returns the node of a block at a member.
-func (x *Index) find(member int, b Block) uint32 {
+func (x *index) find(member int, b Block) uint32 {
 	for n := x.first(b); n != 0; n = x.nodes[n].next {
 		if int(x.nodes[n].member) == member {
 			return n
@@ -188,7 +188,7 @@ func (x *Index) find(member int, b Block) uint32 {
 }
 
 // add makes a node, which is in no queue yet.
-func (x *Index) add(member int, b Block) (n uint32) {
+func (x *index) add(member int, b Block) (n uint32) {
 	if n = x.free; n != 0 {
 		x.free = x.nodes[n].next
 	} else {
@@ -209,7 +209,7 @@ func (x *Index) add(member int, b Block) (n uint32) {
 }
 
 // drop removes a node from its queue and its block.
-func (x *Index) drop(n uint32) {
+func (x *index) drop(n uint32) {
 	x.unqueue(n)
 	slot, next := x.slot(x.nodes[n].block), x.nodes[n].next
 	switch before := uint32(x.slots[slot]); {
@@ -231,10 +231,10 @@ func (x *Index) drop(n uint32) {
 const upper = 0xffffffff << 32
 
 // home is the slot where the search for a block begins. It depends on the upper half alone, so that a slot can move without its node.
-func (x *Index) home(slot uint64) int { return int(slot >> 32 & uint64(len(x.slots)-1)) }
+func (x *index) home(slot uint64) int { return int(slot >> 32 & uint64(len(x.slots)-1)) }
 
 // slot returns the place of a block in the table, or the empty one where it would be.
-func (x *Index) slot(b Block) int {
+func (x *index) slot(b Block) int {
 	at, mask := x.home(uint64(b)), len(x.slots)-1
 	for ; x.slots[at] != 0; at = (at + 1) & mask {
 		if (x.slots[at]^uint64(b))&upper == 0 && x.nodes[uint32(x.slots[at])].block == b {
@@ -245,10 +245,10 @@ func (x *Index) slot(b Block) int {
 }
 
 // first returns the first node of a block.
-func (x *Index) first(b Block) uint32 { return uint32(x.slots[x.slot(b)]) }
+func (x *index) first(b Block) uint32 { return uint32(x.slots[x.slot(b)]) }
 
 // empty empties a slot and moves the following ones back whose search would end there.
-func (x *Index) empty(hole int) {
+func (x *index) empty(hole int) {
 	mask := len(x.slots) - 1
 	for at := (hole + 1) & mask; x.slots[at] != 0; at = (at + 1) & mask {
 		if (at-x.home(x.slots[at]))&mask >= (at-hole)&mask {
@@ -260,7 +260,7 @@ func (x *Index) empty(hole int) {
 }
 
 // grow doubles the table.
-func (x *Index) grow() {
+func (x *index) grow() {
 	old := x.slots
 	x.slots = make([]uint64, 2*len(old))
 	mask := len(x.slots) - 1

@@ -66,7 +66,7 @@ func chains(rng *rand.Rand, scaffolds, conversations int) func() []Block {
 func play(t *testing.T, next func(n int) int, draw func() []Block, steps int) {
 	const members = 3
 	capacities := []int{40, 100, 7}
-	x, held := NewIndex(capacities...), make([]int, members)
+	x, held := newIndex(capacities...), make([]int, members)
 	var naive [members]vllm
 	for m := range naive {
 		naive[m].capacity = capacities[m]
@@ -75,27 +75,27 @@ func play(t *testing.T, next func(n int) int, draw func() []Block, steps int) {
 		m, blocks := next(members), draw()
 		switch v := &naive[m]; next(40) {
 		case 0:
-			x.Clear(m)
+			x.clear(m)
 			v.free = nil
 		case 1:
 			v.capacity = next(150)
-			x.SetCapacity(m, v.capacity)
+			x.setCapacity(m, v.capacity)
 			v.shrink()
 		case 2:
 			from := next(len(blocks) + 1)
-			x.Remove(m, blocks[from:])
+			x.remove(m, blocks[from:])
 			for _, b := range blocks[from:] {
 				v.remove(b)
 			}
 		default:
 			want := min(v.match(blocks), v.capacity)
-			if got := x.Insert(m, blocks, true, nil); got > want { // fewer only if Remove left a gap
+			if got := x.insert(m, blocks, true, nil); got > want { // fewer only if Remove left a gap
 				t.Fatalf("step %d: %d blocks were ready, want %d", step, got, want)
 			}
 			v.run(blocks)
 		}
-		if x.Match(blocks, held); x.Held(m) != len(naive[m].free) {
-			t.Fatalf("step %d: member %d holds %d blocks, want %d", step, m, x.Held(m), len(naive[m].free))
+		if x.match(blocks, held); x.held(m) != len(naive[m].free) {
+			t.Fatalf("step %d: member %d holds %d blocks, want %d", step, m, x.held(m), len(naive[m].free))
 		}
 		for m := range naive {
 			if want := naive[m].match(blocks); held[m] != want {
@@ -105,7 +105,7 @@ func play(t *testing.T, next func(n int) int, draw func() []Block, steps int) {
 	}
 	checkIndex(t, x)
 	for m := range naive {
-		x.Clear(m)
+		x.clear(m)
 	}
 	if checkIndex(t, x); x.blocks != 0 {
 		t.Errorf("%d blocks are left", x.blocks)
@@ -113,7 +113,7 @@ func play(t *testing.T, next func(n int) int, draw func() []Block, steps int) {
 }
 
 // checkIndex adds everything up again.
-func checkIndex(t *testing.T, x *Index) {
+func checkIndex(t *testing.T, x *index) {
 	inTable, inQueues, slots := 0, 0, 0
 	for at, slot := range x.slots {
 		if slot == 0 {
@@ -178,18 +178,18 @@ func TestIndexUnderCollisions(t *testing.T) {
 
 // TestPending: blocks are ready once a request that needs them was answered.
 func TestPending(t *testing.T) {
-	x := NewIndex(10, 10)
+	x := newIndex(10, 10)
 	chain := []Block{1 << 40, 2 << 40, 3 << 40, 4 << 40}
 	for i, step := range []struct {
 		blocks   []Block
 		answered bool
 		ready    int
 	}{{chain[:2], false, 0}, {chain[:3], false, 0}, {chain[:2], true, 0}, {chain, false, 2}, {chain[:3], false, 2}, {chain, true, 2}, {chain, false, 4}} {
-		if got := x.Insert(0, step.blocks, step.answered, nil); got != step.ready {
+		if got := x.insert(0, step.blocks, step.answered, nil); got != step.ready {
 			t.Errorf("step %d: %d blocks are ready, want %d", i, got, step.ready)
 		}
 	}
-	if got := x.Insert(1, chain, false, nil); got != 0 {
+	if got := x.insert(1, chain, false, nil); got != 0 {
 		t.Errorf("%d blocks of another member are ready", got)
 	}
 }
@@ -206,14 +206,14 @@ func TestIndexMemory(t *testing.T) {
 	capacities := slices.Repeat([]int{each}, members)
 	rng := rand.New(rand.NewPCG(1, 1))
 	before := heap()
-	x := NewIndex(capacities...)
+	x := newIndex(capacities...)
 	blocks := make([]Block, each/10)
 	for round := range 10 {
 		for m := range members {
 			for i := range blocks {
 				blocks[i] = Block(rng.Uint64())
 			}
-			x.Insert(m, blocks, true, nil)
+			x.insert(m, blocks, true, nil)
 		}
 		n := (round + 1) * len(blocks) * members
 		cost := float64(heap()-before) / float64(n)
@@ -229,7 +229,7 @@ func TestIndexMemory(t *testing.T) {
 
 // BenchmarkIndex matches and inserts the chain of 8,000 tokens that all of 8 full members hold.
 func BenchmarkIndex(b *testing.B) {
-	x, held := NewIndex(slices.Repeat([]int{31_250}, 8)...), make([]int, 8)
+	x, held := newIndex(slices.Repeat([]int{31_250}, 8)...), make([]int, 8)
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 300 {
 		blocks := make([]Block, 125)
@@ -237,7 +237,7 @@ func BenchmarkIndex(b *testing.B) {
 			blocks[i] = Block(rng.Uint64())
 		}
 		for m := range 8 {
-			x.Insert(m, blocks, true, nil)
+			x.insert(m, blocks, true, nil)
 		}
 	}
 	blocks := make([]Block, 125)
@@ -245,44 +245,44 @@ func BenchmarkIndex(b *testing.B) {
 		blocks[i] = Block(rng.Uint64())
 	}
 	for m := range 8 {
-		x.Insert(m, blocks, true, nil)
+		x.insert(m, blocks, true, nil)
 	}
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		x.Match(blocks, held)
-		x.Insert(i%8, blocks, true, nil)
+		x.match(blocks, held)
+		x.insert(i%8, blocks, true, nil)
 	}
 }
 
 // TestReach: a block that has not been used while more than the reach were added is not matched, and pending when it is needed again.
 func TestReach(t *testing.T) {
-	x, held, ages := NewIndex(100), make([]int, 1), make([]uint32, 2)
+	x, held, ages := newIndex(100), make([]int, 1), make([]uint32, 2)
 	chain := []Block{1 << 40, 2 << 40}
-	x.Insert(0, chain, true, nil)
+	x.insert(0, chain, true, nil)
 	for i := range 10 {
-		x.Insert(0, []Block{Block(i+3) << 40}, true, nil)
+		x.insert(0, []Block{Block(i+3) << 40}, true, nil)
 	}
 	for _, step := range []struct {
 		reach uint32
 		held  int
-	}{{Unlimited, 2}, {11, 2}, {10, 1}, {9, 0}} {
-		x.SetReach(0, step.reach)
-		if x.Match(chain, held); held[0] != step.held || x.Reach(0) != step.reach {
+	}{{unlimited, 2}, {11, 2}, {10, 1}, {9, 0}} {
+		x.setReach(0, step.reach)
+		if x.match(chain, held); held[0] != step.held || x.reach(0) != step.reach {
 			t.Errorf("a reach of %d: %d blocks are held, want %d", step.reach, held[0], step.held)
 		}
 	}
-	x.SetReach(0, 10)
-	if ready := x.Insert(0, chain, false, ages); ready != 1 || ages[0] != 10 || ages[1] != 11 {
+	x.setReach(0, 10)
+	if ready := x.insert(0, chain, false, ages); ready != 1 || ages[0] != 10 || ages[1] != 11 {
 		t.Errorf("%d blocks are ready, of ages %v", ready, ages)
 	}
-	if ready := x.Insert(0, append(chain, 1), true, append(ages, 0)); ready != 1 {
+	if ready := x.insert(0, append(chain, 1), true, append(ages, 0)); ready != 1 {
 		t.Errorf("%d blocks are ready before the answer", ready)
 	}
-	if x.Insert(0, chain, false, ages); ages[0] != 0 || ages[1] != 0 {
+	if x.insert(0, chain, false, ages); ages[0] != 0 || ages[1] != 0 {
 		t.Errorf("after the answer: ages %v", ages)
 	}
-	x.Remove(0, chain)
-	if x.Insert(0, chain, false, ages); ages[0] != Absent || ages[1] != Absent {
+	x.remove(0, chain)
+	if x.insert(0, chain, false, ages); ages[0] != absent || ages[1] != absent {
 		t.Errorf("after a removal: ages %v", ages)
 	}
 }

@@ -1,7 +1,9 @@
 // Package prefix names what a KV cache can reuse of a request: its prefix chain, the chained hashes of equal blocks of text. An engine
 // hashes blocks of tokens, which only it can count; 256 bytes of text count as 64 tokens here. Two requests share the KV blocks of a
-// prefix only if they share its text, so equal chains are a good model of equal blocks. An [Index] has the blocks that each replica of a
-// fleet should hold.
+// prefix only if they share its text, so equal chains are a good model of equal blocks.
+//
+// A [Chooser] chooses the replica of a request: by the prefix that it should hold, by its load, or by turns. A [Fleet] keeps what is known of
+// each replica. The package has no clock and no goroutine, so that a simulation and the proxy run the same code.
 package prefix
 
 import (

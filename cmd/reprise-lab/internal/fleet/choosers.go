@@ -6,29 +6,28 @@ import (
 	"slices"
 	"strings"
 
-	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/prefix"
 )
 
-// modelled are the choosers of other products, and of chance, with which those of package choose are compared.
-var modelled = map[string]func(seed uint64) choose.Chooser{
-	"random": func(seed uint64) choose.Chooser { return random{rand.New(rand.NewPCG(seed, 0))} },
-	"smg":    func(uint64) choose.Chooser { return &smg{} },
-	"gie":    func(uint64) choose.Chooser { return &gie{} },
-	"dynamo": func(uint64) choose.Chooser { return &dynamo{} },
+// modelled are the choosers of other products, and of chance, with which those of package prefix are compared.
+var modelled = map[string]func(seed uint64) prefix.Chooser{
+	"random": func(seed uint64) prefix.Chooser { return random{rand.New(rand.NewPCG(seed, 0))} },
+	"smg":    func(uint64) prefix.Chooser { return &smg{} },
+	"gie":    func(uint64) prefix.Chooser { return &gie{} },
+	"dynamo": func(uint64) prefix.Chooser { return &dynamo{} },
 }
 
 // Choosers lists the names of all choosers, Oracle last.
 func Choosers() []string {
-	return slices.Concat(choose.Names(), []string{"random", "smg", "gie", "dynamo", Oracle})
+	return slices.Concat(prefix.Choosers(), []string{"random", "smg", "gie", "dynamo", Oracle})
 }
 
 // newChooser returns the chooser called name. The seed is that of its random numbers, if it uses any.
-func newChooser(name string, seed uint64) (choose.Chooser, error) {
+func newChooser(name string, seed uint64) (prefix.Chooser, error) {
 	if made, ok := modelled[name]; ok {
 		return made(seed), nil
 	}
-	c, err := choose.New(name)
+	c, err := prefix.NewChooser(name)
 	if err != nil {
 		return nil, fmt.Errorf("chooser %q is not one of %s", name, strings.Join(Choosers(), ", "))
 	}
@@ -39,7 +38,7 @@ func newChooser(name string, seed uint64) (choose.Chooser, error) {
 type random struct{ rng *rand.Rand }
 
 // Choose implements choose.Chooser.
-func (c random) Choose(_ *choose.Request, loads []choose.Load) int {
+func (c random) Choose(_ *prefix.Request, loads []prefix.Load) int {
 	shares := 0.0
 	for i := range loads {
 		shares += loads[i].Share
@@ -55,7 +54,7 @@ func (c random) Choose(_ *choose.Request, loads []choose.Load) int {
 
 // smg is the policy cache_aware of SGLang's model gateway with the defaults of its command line (reference/engine-hints.md §5.A): the
 // longest prefix, if it is a sufficient part of the prompt and the loads are in balance.
-type smg struct{ turns choose.LeastLoaded }
+type smg struct{ turns prefix.LeastLoaded }
 
 // The gateway's options cache_threshold, balance_abs_threshold and balance_rel_threshold.
 const (
@@ -65,7 +64,7 @@ const (
 )
 
 // Choose implements choose.Chooser.
-func (c *smg) Choose(r *choose.Request, loads []choose.Load) int {
+func (c *smg) Choose(r *prefix.Request, loads []prefix.Load) int {
 	fewest, most, longest := loads[0].InFlight, loads[0].InFlight, 0
 	for i := range loads {
 		fewest, most = min(fewest, loads[i].InFlight), max(most, loads[i].InFlight)
@@ -82,7 +81,7 @@ func (c *smg) Choose(r *choose.Request, loads []choose.Load) int {
 
 // gie is the endpoint picker of the Gateway API Inference Extension and of llm-d (reference/engine-hints.md §5.C): the highest sum of
 // three scores in [0, 1], of the prefix, of the queue and of the KV cache in use, with the weights of its default profile.
-type gie struct{ turns choose.LeastLoaded }
+type gie struct{ turns prefix.LeastLoaded }
 
 const (
 	giePrefix = 3
@@ -91,12 +90,12 @@ const (
 )
 
 // Choose implements choose.Chooser. Of replicas with equal scores it takes the least loaded.
-func (c *gie) Choose(r *choose.Request, loads []choose.Load) int {
+func (c *gie) Choose(r *prefix.Request, loads []prefix.Load) int {
 	shortest, longest := loads[0].InFlight, loads[0].InFlight
 	for i := range loads {
 		shortest, longest = min(shortest, loads[i].InFlight), max(longest, loads[i].InFlight)
 	}
-	score := func(l *choose.Load) float64 {
+	score := func(l *prefix.Load) float64 {
 		queue := 1.0
 		if longest > shortest {
 			queue = float64(longest-l.InFlight) / float64(longest-shortest)
@@ -118,11 +117,11 @@ func part(n, all int) float64 { return min(1, float64(n)/float64(max(1, all))) }
 
 // dynamo is the KV router of NVIDIA Dynamo (reference/engine-hints.md §5.E): the lowest sum, in blocks, of what is to be prefilled with
 // the request and of what is in use with it.
-type dynamo struct{ turns choose.LeastLoaded }
+type dynamo struct{ turns prefix.LeastLoaded }
 
 // Choose implements choose.Chooser. Of replicas with equal costs it takes the least loaded.
-func (c *dynamo) Choose(r *choose.Request, loads []choose.Load) int {
-	cost := func(l *choose.Load) float64 {
+func (c *dynamo) Choose(r *prefix.Request, loads []prefix.Load) int {
+	cost := func(l *prefix.Load) float64 {
 		uncached := max(0, r.Tokens-l.Cached)
 		return float64(l.Pending+uncached+l.Active+uncached) / prefix.BlockTokens
 	}

@@ -1,5 +1,5 @@
 // Package fleet plays a trace through proxies and engines in simulated time. A proxy chooses the engine of each request with the code of
-// package choose; an engine is a model of vLLM: a cache of KV blocks, a queue, and steps in which prompts are prefilled in chunks and
+// package prefix; an engine is a model of vLLM: a cache of KV blocks, a queue, and steps in which prompts are prefilled in chunks and
 // answers grow by a token each. The same trace, options and seed give the same result, to the last bit.
 package fleet
 

@@ -3,8 +3,8 @@ package fleet
 import (
 	"fmt"
 
-	"reprise/proxy/upstream/choose"
 	"reprise/proxy/upstream/prefix"
+	"reprise/proxy/upstream/usage"
 )
 
 // front is what chooses the engine of a request: a proxy, or the oracle.
@@ -29,7 +29,7 @@ const Oracle = "oracle"
 func newFront(o *Options, engines []*engine) (front, error) {
 	name := o.Chooser
 	if name == Oracle {
-		name = choose.Default
+		name = prefix.DefaultChooser
 	}
 	chooser, err := newChooser(name, o.Seed)
 	if err != nil {
@@ -38,17 +38,17 @@ func newFront(o *Options, engines []*engine) (front, error) {
 	if o.Chooser == Oracle {
 		return &oracle{chooser: chooser, engines: engines, seed: o.Seed}, nil
 	}
-	members := make([]choose.Member, len(engines))
+	members := make([]prefix.Member, len(engines))
 	for i, e := range engines {
-		members[i] = choose.Member{Name: nameOf(i), Capacity: e.Tokens}
+		members[i] = prefix.Member{Name: nameOf(i), Capacity: e.Tokens}
 	}
-	return &proxy{choose.NewFleet(members, choose.Options{Chooser: chooser, Seed: o.Seed, Leaders: o.Leaders})}, nil
+	return &proxy{prefix.NewFleet(members, prefix.FleetOptions{Chooser: chooser, Seed: o.Seed, Leaders: o.Leaders})}, nil
 }
 
 func nameOf(member int) string { return fmt.Sprintf("engine-%d", member) }
 
 // proxy is the choice of a replica as in the proxy, which has only the requests that it sent itself and their replies.
-type proxy struct{ fleet *choose.Fleet }
+type proxy struct{ fleet *prefix.Fleet }
 
 func (p *proxy) choose(_ *job, c *prefix.Chain, may func(int) float64) (int, ticket) {
 	t := p.fleet.Choose(c, may)
@@ -58,26 +58,26 @@ func (p *proxy) choose(_ *job, c *prefix.Chain, may func(int) float64) (int, tic
 	return t.Member, proxied{t}
 }
 
-type proxied struct{ t *choose.Ticket }
+type proxied struct{ t *prefix.Ticket }
 
 func (p proxied) held() <-chan struct{} { return p.t.Wait() }
 func (p proxied) predicted() int        { return p.t.Cached }
 func (p proxied) answered()             { p.t.Answered() }
 func (p proxied) failed()               { p.t.Failed() }
 func (p proxied) ended(prompt, cached int) {
-	p.t.Ended(choose.Usage{Prompt: prompt, Cached: cached, Known: true})
+	p.t.Ended(usage.Usage{Prompt: prompt, Cached: cached, Known: true})
 }
 
 // oracle gives the chooser the true loads.
 type oracle struct {
-	chooser choose.Chooser
+	chooser prefix.Chooser
 	engines []*engine
 	seed    uint64
-	loads   []choose.Load
+	loads   []prefix.Load
 }
 
 func (o *oracle) choose(j *job, c *prefix.Chain, may func(int) float64) (int, ticket) {
-	r := choose.Request{Tokens: j.req.Prompt, Key: c.Opening, Conversation: c.Opening, Shared: c.Shared / (prefix.BlockBytes / prefix.BlockTokens), Alone: 1}
+	r := prefix.Request{Tokens: j.req.Prompt, Key: c.Opening, Conversation: c.Opening, Shared: c.Shared / (prefix.BlockBytes / prefix.BlockTokens), Alone: 1}
 	if c.Shared >= prefix.BlockBytes {
 		r.Key = c.Scaffold
 	}
@@ -88,7 +88,7 @@ func (o *oracle) choose(j *job, c *prefix.Chain, may func(int) float64) (int, ti
 			continue
 		}
 		used := e.pool.found() * e.block
-		o.loads = append(o.loads, choose.Load{Member: i, ID: o.seed ^ prefix.Seed(nameOf(i)), InFlight: len(e.waiting) + len(e.running), Pending: e.pending(),
+		o.loads = append(o.loads, prefix.Load{Member: i, ID: o.seed ^ prefix.Seed(nameOf(i)), InFlight: len(e.waiting) + len(e.running), Pending: e.pending(),
 			Active: e.active(), Cached: e.cachedTokens(j.req, e.pool.Run(j.prompt(e.block))), Capacity: e.Tokens, Held: used, Share: share})
 	}
 	if len(o.loads) == 0 {

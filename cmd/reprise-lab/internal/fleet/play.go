@@ -14,7 +14,7 @@ import (
 type Options struct {
 	Engines   []Engine
 	Block     int     // tokens of an engine's block
-	Chooser   string  // of package choose, or Oracle
+	Chooser   string  // of package prefix, or Oracle
 	Proxies   int     // that share the requests and nothing else
 	Responses bool    // a response cache answers requests that are equal to an earlier one
 	Leaders   int     // tokens; see choose.Options

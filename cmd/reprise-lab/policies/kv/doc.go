@@ -5,5 +5,5 @@
 // number. All blocks of a request have its time, and the caller touches them deepest first, so that among equals the deepest goes first.
 //
 // A file has the spec, the type, the constructor, Insert, Hit, HitIn, Victim, Remove, Pin, Unpin and helpers, in that order. What they
-// learn comes from shadow.go, the formulas are those of package returns. A block that is inserted may be the next victim.
+// learn comes from shadow.go, the formulas are those of package hint and of mixture.go. A block that is inserted may be the next victim.
 package kv

@@ -147,7 +147,7 @@ func (h *Hybrid) learn(slot uint32) {
 func (h *Hybrid) class(category uint32) uint32 {
 	class := h.model.class(category)
 	if int(class) == len(h.blocks.nodes) {
-		h.blocks.grow(h.model.scales[class].Rate, h.model.scales[class].Logit)
+		h.blocks.grow(h.model.scales[class].rate, h.model.scales[class].logit)
 	}
 	return class
 }

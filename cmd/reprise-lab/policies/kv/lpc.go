@@ -5,7 +5,6 @@ import (
 	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
-	"reprise/proxy/upstream/returns"
 )
 
 // LPCSpec describes lpc and its parameters.
@@ -153,4 +152,5 @@ func (l *LPC) tick(at policy.Tick) {
 	}
 }
 
-func clippedLogit(p float64) float64 { return returns.Logit(returns.Clip(p)) }
+// clippedLogit is the logit of a predicted probability, which is clipped so that it is finite.
+func clippedLogit(p float64) float64 { return logit(min(max(p, 1e-6), 1-1e-6)) }

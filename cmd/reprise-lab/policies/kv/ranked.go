@@ -6,7 +6,6 @@ import (
 	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
-	"reprise/proxy/upstream/returns"
 )
 
 // ranked is blocks with predictions, in a heap for each class. A block whose next use comes with probability p, after an exponential time
@@ -149,13 +148,13 @@ func (r *ranked) unpin(id policy.ID) uint32 {
 }
 
 // refit gives each class the rate of its fit, and the blocks without a prediction its log odds, where these differ by more than slack.
-func (r *ranked) refit(scales []returns.Scale, slack float64) {
+func (r *ranked) refit(scales []scale, slack float64) {
 	changed := make([]bool, len(r.nodes))
 	any := false
 	for class := range r.nodes {
 		s := &scales[class]
-		if math.Abs(s.Rate-r.rates[class]) > slack*r.rates[class] || math.Abs(s.Logit-r.logits[class]) > slack {
-			r.rates[class], r.logits[class] = s.Rate, s.Logit
+		if math.Abs(s.rate-r.rates[class]) > slack*r.rates[class] || math.Abs(s.logit-r.logits[class]) > slack {
+			r.rates[class], r.logits[class] = s.rate, s.logit
 			changed[class], any = true, true
 		}
 	}

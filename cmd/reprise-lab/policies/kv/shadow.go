@@ -5,7 +5,6 @@ import (
 
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/proxy/upstream/returns"
 )
 
 // room is how many keys a shadow follows, at some 60 bytes each. They are the latest: with one key of 16 it is two million blocks.
@@ -16,7 +15,7 @@ const room = 1 << 17
 type shadow struct {
 	every uint64 // one key of so many
 	open  container.History[use]
-	model returns.Model
+	model reuse
 	split bool // blocks that several topics used are categories of their own
 }
 
@@ -61,7 +60,7 @@ func (s *shadow) refit(now float64) (changed bool) {
 	if !s.model.Due(now) {
 		return false
 	}
-	s.model.Refit(now, s.idle(now))
+	s.model.refit(now, s.idle(now))
 	return true
 }
 

@@ -7,7 +7,6 @@ import (
 	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
-	"reprise/proxy/upstream/returns"
 )
 
 // WASpec describes wa and its parameters.
@@ -43,7 +42,7 @@ func waParams(form, fit, shared string) []policy.Param {
 
 // WA evicts the block of least (ReuseProb, -offset): the probability, for blocks that requests of its category use, of a next use from now
 // until a life later (papers/001 §4.2). Times to the next use are exponential with a share that never comes, estimated for each category
-// from sampled keys (package returns). That probability falls with the time since the last use, so each category is a queue in the order
+// from sampled keys (package hint). That probability falls with the time since the last use, so each category is a queue in the order
 // of last uses, and only their ends are compared. Ties go to the larger offset, then to the least recently used.
 //
 // Beside that of the paper there are other forms of the probability, all of which fall with that time; a law with a longer tail; and a
@@ -91,7 +90,7 @@ var (
 func newWA(a spec.Args) *WA {
 	w := &WA{model: newWorkload(a), form: a.Choice("form"), shares: a.Choice("shared") == "own"}
 	w.model.shadow.split = w.shares
-	w.model.shadow.model.Mixed = a.Choice("fit") == "mixture"
+	w.model.shadow.model.mixed = a.Choice("fit") == "mixture"
 	return w
 }
 
@@ -235,14 +234,14 @@ func (w *WA) priority(class int, slot uint32) float64 {
 	return e.priority
 }
 
-func (w *WA) value(c *returns.Curve, idle float64) float64 {
+func (w *WA) value(c *curve, idle float64) float64 {
 	switch w.form {
 	case "bayes":
-		return c.Conditional(idle)
+		return c.conditional(idle)
 	case "rate":
-		return c.Density(idle)
+		return c.density(idle)
 	}
-	return c.Unconditional(idle)
+	return c.unconditional(idle)
 }
 
 // before reports whether a goes before b where their priorities are equal.

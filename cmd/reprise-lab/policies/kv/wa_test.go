@@ -53,7 +53,7 @@ func TestWAIsTheScan(t *testing.T) {
 			f.enough()
 			rates := map[float64]bool{}
 			for i := range w.model.scales {
-				rates[w.model.scales[i].Rate] = true
+				rates[w.model.scales[i].rate] = true
 			}
 			if len(rates) < 6 {
 				t.Errorf("%d rates: nothing was learned", len(rates))
@@ -82,9 +82,9 @@ func scan(w *WA) policy.ID {
 // printed is the priority of a block as a sum of exponentials.
 func printed(w *WA, c *waCell) float64 {
 	category := w.model.categories[c.class]
-	mix, idle := w.model.shadow.model.Of(category).Mixture(), w.model.now-c.last
-	if w.model.shadow.model.Mixed {
-		mix = w.model.shadow.model.Mixture(category)
+	mix, idle := oneTime(w.model.shadow.model.Of(category)), w.model.now-c.last
+	if w.model.shadow.model.mixed {
+		mix = w.model.shadow.model.mixture(category)
 	}
 	if w.model.certain {
 		mix.P = 1

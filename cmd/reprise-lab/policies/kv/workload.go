@@ -6,7 +6,6 @@ import (
 	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
-	"reprise/proxy/upstream/returns"
 )
 
 var (
@@ -22,9 +21,9 @@ type workload struct {
 	clock
 	number     container.Table[uint64, int] // class of a category + 1
 	categories []uint32                     // by class
-	scales     []returns.Scale
-	curves     []returns.Curve // of wa
-	version    int             // of scales and curves
+	scales     []scale
+	curves     []curve // of wa
+	version    int     // of scales and curves
 	shadow     shadow
 	life       life
 	certain    bool // p=off
@@ -41,7 +40,7 @@ func (w *workload) class(category uint32) uint32 {
 	}
 	class := len(w.categories)
 	w.number.Add(uint64(category)+1, class)
-	w.categories, w.scales, w.curves = append(w.categories, category), append(w.scales, returns.Scale{}), append(w.curves, returns.Curve{})
+	w.categories, w.scales, w.curves = append(w.categories, category), append(w.scales, scale{}), append(w.curves, curve{})
 	w.fit(class)
 	return uint32(class)
 }
@@ -51,15 +50,15 @@ func (w *workload) fit(class int) {
 	if w.certain {
 		fit.P = 1
 	}
-	w.scales[class] = fit.Over(w.life.seconds)
-	mix := fit.Mixture()
-	if w.shadow.model.Mixed {
-		mix = w.shadow.model.Mixture(w.categories[class])
+	w.scales[class] = over(fit, w.life.seconds)
+	mix := oneTime(fit)
+	if w.shadow.model.mixed {
+		mix = w.shadow.model.mixture(w.categories[class])
 		if w.certain {
 			mix.P = 1
 		}
 	}
-	w.curves[class] = mix.Over(w.life.seconds)
+	w.curves[class] = mix.over(w.life.seconds)
 }
 
 // learn reports the use of a key, now.
@@ -85,12 +84,12 @@ func (w *workload) tick(at policy.Tick) (refitted bool) {
 	return refitted
 }
 
-// atMost is scale.At, or any number above a limit if that is above it.
-func atMost(scale *returns.Scale, logit, limit float64) float64 {
-	if least := scale.AtLeast(logit); least > limit {
+// atMost is scale.at, or any number above a limit if that is above it.
+func atMost(s *scale, odds, limit float64) float64 {
+	if least := s.atLeast(odds); least > limit {
 		return least
 	}
-	return scale.At(logit)
+	return s.at(odds)
 }
 
 // clock is the latest time given, and a count of the uses at it.

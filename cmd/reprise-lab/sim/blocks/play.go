@@ -7,7 +7,6 @@ import (
 
 	"reprise/cmd/reprise-lab/sim"
 	"reprise/policy"
-	"reprise/proxy/upstream/returns"
 )
 
 // player plays a trace through one policy at one capacity.
@@ -240,9 +239,9 @@ func (p *player) foresee(index, i int) (next int64) {
 func (p *player) item(r *Request) policy.Item {
 	it := policy.Item{Topic: policy.TopicID(r.Session), Category: r.Category(), Size: int64(p.trace.Tokens), Cost: float64(p.trace.Tokens), Prob: float64(r.Prob)}
 	if p.oracle {
-		it.Prob = returns.Clip(0) // 0 is no prediction
+		it.Prob = 1e-6 // 0 is no prediction
 		if r.GoesOn {
-			it.Prob = returns.Clip(1)
+			it.Prob = 1 - 1e-6
 		}
 	}
 	return it

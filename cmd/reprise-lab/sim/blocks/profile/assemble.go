@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"reprise/policy"
-	"reprise/proxy/upstream/returns"
+	"reprise/proxy/upstream/hint"
 )
 
 // Names of the groups over all kinds.
@@ -112,19 +112,19 @@ func (p *summary) sources() *Sources {
 
 // reuses measures all groups; the fit of all uses is the prior of the kinds, and that of a kind of its categories.
 func (p *summary) reuses(order []int, talks bool) (all []Reuse) {
-	add := func(name string, c *cell, prior returns.Fit) returns.Fit {
+	add := func(name string, c *cell, prior hint.Fit) hint.Fit {
 		r, f := c.reuse.reuse(name, prior)
 		if r.Uses > 0 {
 			all = append(all, r)
 		}
 		return f
 	}
-	whole := add(everything, p.sum(func(int) bool { return true }), returns.Fit{P: 0.5, Rate: 0.01})
+	whole := add(everything, p.sum(func(int) bool { return true }), hint.Fit{P: 0.5, Rate: 0.01})
 	if talks {
 		add(single, p.sum(first), whole)
 		add(multi, p.sum(later), whole)
 	}
-	kinds := make([]returns.Fit, len(p.trace.Kinds))
+	kinds := make([]hint.Fit, len(p.trace.Kinds))
 	for k, name := range p.trace.Kinds {
 		kinds[k] = whole
 		if len(kinds) > 1 {

@@ -3,7 +3,7 @@ package profile
 import (
 	"math"
 
-	"reprise/proxy/upstream/returns"
+	"reprise/proxy/upstream/hint"
 )
 
 // Reuse is when the blocks that the requests of a group used are used again by a prompt, of whatever group.
@@ -45,7 +45,7 @@ type tally struct {
 	ages   hist // uses that were not followed, by the time until the end of the trace
 	waited float64
 	most   float64 // longest gap
-	sample returns.Sample
+	sample hint.Sample
 }
 
 func (t *tally) again(gap float64, n int64) {
@@ -71,7 +71,7 @@ func (t *tally) add(o *tally) {
 }
 
 // reuse describes the uses. prior is the fit of a wider group.
-func (t *tally) reuse(name string, prior returns.Fit) (Reuse, returns.Fit) {
+func (t *tally) reuse(name string, prior hint.Fit) (Reuse, hint.Fit) {
 	r := Reuse{Name: name, Reused: t.gaps.total()}
 	r.Uses = r.Reused + t.ages.total()
 	r.Share = ratio(r.Reused, r.Uses)

@@ -1,9 +1,7 @@
-package choose
+package prefix
 
 import (
 	"math"
-
-	"reprise/proxy/upstream/prefix"
 )
 
 // bound is the limit of requests in flight of replicas with bounded loads (Mirrokni, Thorup and Zadimoghaddam, Consistent Hashing with
@@ -29,7 +27,7 @@ func (b bound) allows(l *Load) bool { return float64(l.InFlight) < math.Ceil(b.p
 // rank orders replicas for a key: the first is its owner, the second its owner without that one. This is rendezvous hashing: a ring
 // with as many points as there are keys, so that a replica that is added or lost changes the owners of its own keys alone, and proxies
 // with the same replicas agree without exchanging anything.
-func rank(key prefix.Block, l *Load) uint64 {
+func rank(key Block, l *Load) uint64 {
 	x := uint64(key) ^ l.ID // splitmix64
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
@@ -38,7 +36,7 @@ func rank(key prefix.Block, l *Load) uint64 {
 }
 
 // owner returns the first replica for a key that allowed does not exclude.
-func owner(key prefix.Block, loads []Load, b bound) int {
+func owner(key Block, loads []Load, b bound) int {
 	best, highest := -1, uint64(0)
 	for i := range loads {
 		if at := rank(key, &loads[i]); b.allows(&loads[i]) && (best < 0 || at > highest) {

@@ -1,9 +1,9 @@
-package choose
+package prefix
 
 import (
 	"slices"
 
-	"reprise/proxy/upstream/prefix"
+	"reprise/proxy/upstream/usage"
 )
 
 // Ticket is one request at the member that was chosen for it. Its methods are safe for concurrent use, and do nothing after Ended or
@@ -28,12 +28,12 @@ type Ticket struct {
 
 // evidence is what the reply of a request can be compared with.
 type evidence struct {
-	blocks []prefix.Block // of its chain
-	ages   []uint32       // of the blocks at the member, when the request was sent
+	blocks []Block  // of its chain
+	ages   []uint32 // of the blocks at the member, when the request was sent
 }
 
 // begin counts a request at its member.
-func (f *Fleet) begin(t *Ticket, c *prefix.Chain) {
+func (f *Fleet) begin(t *Ticket, c *Chain) {
 	m := &f.members[t.Member]
 	t.cleared = m.cleared
 	if c != nil {
@@ -43,9 +43,9 @@ func (f *Fleet) begin(t *Ticket, c *prefix.Chain) {
 		t.blocks = append(t.blocks[:0], c.Blocks...)
 		t.ages = slices.Grow(t.ages[:0], len(t.blocks))[:len(t.blocks)]
 		t.Tokens, t.known = c.Tokens(), f.held[t.Member]
-		t.Cached = t.known * prefix.BlockTokens
-		t.fresh = slices.Max(f.held)*prefix.BlockTokens <= f.request.Shared+prefix.BlockTokens
-		t.ready = f.index.Insert(t.Member, t.blocks, false, t.ages)
+		t.Cached = t.known * BlockTokens
+		t.fresh = slices.Max(f.held)*BlockTokens <= f.request.Shared+BlockTokens
+		t.ready = f.index.insert(t.Member, t.blocks, false, t.ages)
 	}
 	m.inFlight++
 	m.active += t.Tokens
@@ -70,13 +70,13 @@ func (f *Fleet) answered(t *Ticket) {
 	m := &f.members[t.Member]
 	m.pending -= t.Tokens - t.Cached
 	if t.cleared == m.cleared {
-		f.index.Insert(t.Member, t.blocks, true, nil)
+		f.index.insert(t.Member, t.blocks, true, nil)
 	}
 	f.release(t)
 }
 
 // Ended notes that the request has been answered, and what the reply has reported.
-func (t *Ticket) Ended(u Usage) {
+func (t *Ticket) Ended(u usage.Usage) {
 	f := t.fleet
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -94,7 +94,7 @@ func (t *Ticket) Ended(u Usage) {
 // A reply that reports surprising tokens more than twice what was expected is the sign of another sender; others is the share of such
 // replies among the last ones to requests of which nothing was known, and begins as if others had been seen.
 const (
-	surprising   = 4 * prefix.BlockTokens
+	surprising   = 4 * BlockTokens
 	firstReplies = 16
 	lastReplies  = 64
 	fewOthers    = 0.04 // below that share there are none: a member can hold what the index has dropped
@@ -102,7 +102,7 @@ const (
 )
 
 // notice notes whether another proxy sends to the members too: they then hold what this one has not sent.
-func (f *Fleet) notice(t *Ticket, u Usage) {
+func (f *Fleet) notice(t *Ticket, u usage.Usage) {
 	if !t.fresh || !u.Known || u.Prompt < 2*surprising || t.Tokens-t.Cached < 2*surprising {
 		return
 	}
@@ -126,7 +126,7 @@ func (t *Ticket) Failed() {
 	if !t.answered {
 		m.pending -= t.Tokens - t.Cached
 		if t.cleared == m.cleared {
-			f.index.Remove(t.Member, t.blocks[t.known:])
+			f.index.remove(t.Member, t.blocks[t.known:])
 		}
 		f.promote(t)
 	}

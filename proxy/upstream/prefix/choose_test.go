@@ -1,4 +1,4 @@
-package choose
+package prefix
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"reprise/proxy/upstream/prefix"
+	"reprise/proxy/upstream/usage"
 )
 
 // loadsOf are those of members whose ids are their places. Missing shares are 1.
@@ -21,7 +21,7 @@ func loadsOf(loads ...Load) []Load {
 }
 
 // ownerOf is the first of n members for a key.
-func ownerOf(key prefix.Block, n int) int {
+func ownerOf(key Block, n int) int {
 	loads := loadsOf(make([]Load, n)...)
 	return owner(key, loads, boundOf(loads, ringBalance, 0))
 }
@@ -71,7 +71,7 @@ func TestChoosers(t *testing.T) {
 		{"ring", "the owner is at its limit", busy(func(l *Load) { l.InFlight = 7 }), firstWithout(key, 3, first)},
 	} {
 		t.Run(tc.chooser+"/"+tc.state, func(t *testing.T) {
-			c, err := New(tc.chooser)
+			c, err := NewChooser(tc.chooser)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -83,7 +83,7 @@ func TestChoosers(t *testing.T) {
 }
 
 // firstWithout is the first of n members for a key without one of them.
-func firstWithout(key prefix.Block, n, without int) int {
+func firstWithout(key Block, n, without int) int {
 	loads := loadsOf(make([]Load, n)...)
 	loads[without].InFlight = 1000
 	return owner(key, loads, boundOf(loads, ringBalance, 0))
@@ -108,9 +108,9 @@ var balances = map[string]struct{ factor, roots float64 }{"prefix": {prefixBalan
 func TestBoundedLoad(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20_000 {
-		loads, r := anyLoads(rng), Request{Tokens: rng.IntN(6000), Key: prefix.Block(rng.Uint64()), Conversation: prefix.Block(rng.Uint64()), Shared: rng.IntN(3000)}
+		loads, r := anyLoads(rng), Request{Tokens: rng.IntN(6000), Key: Block(rng.Uint64()), Conversation: Block(rng.Uint64()), Shared: rng.IntN(3000)}
 		for name, b := range balances {
-			c, _ := New(name)
+			c, _ := NewChooser(name)
 			if got := c.Choose(&r, loads); !boundOf(loads, b.factor, b.roots).allows(&loads[got]) {
 				t.Fatalf("%s chose %d of %+v", name, got, loads)
 			}
@@ -123,8 +123,8 @@ func TestBoundedLoad(t *testing.T) {
 func TestBoundedLoadInFleet(t *testing.T) {
 	for name, b := range balances {
 		for _, n := range []int{1, 2, 4, 9} {
-			c, _ := New(name)
-			checkBounded(t, rand.New(rand.NewPCG(2, 2)), fleetOf(t, n, Options{Chooser: c}), n, b.factor, b.roots)
+			c, _ := NewChooser(name)
+			checkBounded(t, rand.New(rand.NewPCG(2, 2)), fleetOf(t, n, FleetOptions{Chooser: c}), n, b.factor, b.roots)
 		}
 	}
 }
@@ -134,7 +134,7 @@ func checkBounded(t *testing.T, rng *rand.Rand, f *Fleet, n int, factor, roots f
 	for range 3000 {
 		if len(running) > 0 && rng.IntN(5) < 2 || len(running) > 100 {
 			i := rng.IntN(len(running))
-			running[i].Ended(Usage{})
+			running[i].Ended(usage.Usage{})
 			running[i] = running[len(running)-1]
 			running = running[:len(running)-1]
 			continue
@@ -151,7 +151,7 @@ func checkBounded(t *testing.T, rng *rand.Rand, f *Fleet, n int, factor, roots f
 
 // TestShares: round-robin gives a replica with a share of 0.2 a fifth of another's requests.
 func TestShares(t *testing.T) {
-	c, _ := New("round-robin")
+	c, _ := NewChooser("round-robin")
 	var got [3]int
 	for range 11_000 {
 		got[c.Choose(&Request{}, loadsOf(Load{}, Load{Share: 0.2}, Load{}))]++
@@ -167,7 +167,7 @@ func TestOwnersAreStable(t *testing.T) {
 	const keys = 20_000
 	moved, of := 0, [5]int{}
 	for range keys {
-		key := prefix.Block(rng.Uint64())
+		key := Block(rng.Uint64())
 		before, after := ownerOf(key, 4), ownerOf(key, 5)
 		if of[before]++; before == after {
 			continue
@@ -195,14 +195,14 @@ func TestFleetsAgree(t *testing.T) {
 		for _, name := range names[i] {
 			members = append(members, Member{Name: name})
 		}
-		fleets[i] = NewFleet(members, Options{Seed: 7})
+		fleets[i] = NewFleet(members, FleetOptions{Seed: 7})
 	}
 	for n := range 500 {
 		var got [2]string
 		for i, f := range fleets {
 			ticket := f.Choose(chainOf(fmt.Sprint("scaffold", n), 512, "m"), nil)
 			got[i] = names[i][ticket.Member]
-			ticket.Ended(Usage{})
+			ticket.Ended(usage.Usage{})
 		}
 		if got[0] != got[1] {
 			t.Fatalf("request %d goes to %s and %s", n, got[0], got[1])

@@ -1,14 +1,12 @@
-package choose
+package prefix
 
-import "reprise/proxy/upstream/prefix"
+var _ Chooser = (*byPrefix)(nil)
 
-var _ Chooser = (*Prefix)(nil)
-
-// Prefix sends a request where it costs the least, in tokens to be prefilled (reference/engine-hints.md §5.H): those that wait there, and
+// byPrefix sends a request where it costs the least, in tokens to be prefilled (reference/engine-hints.md §5.H): those that wait there, and
 // its own without those that the replica holds. Its own count several times, because what is prefilled twice takes the place of other
 // blocks, and delays all requests behind it. What no replica holds of a scaffold, and of a conversation, goes to the owner of that one
 // unless the load is against it, so that proxies which share nothing choose the same replica. A proxy that is alone has no need of owners.
-type Prefix struct{ turns LeastLoaded }
+type byPrefix struct{ turns LeastLoaded }
 
 // The weights are in tokens that wait. They are measured, by reprise-lab fleet. With a weight of 1 of the request's own tokens, scaffolds
 // spread over all replicas until no cache has room for them. Without owners of conversations, two proxies miss at every turn that the other
@@ -24,7 +22,7 @@ const (
 )
 
 // Choose implements Chooser.
-func (p *Prefix) Choose(r *Request, loads []Load) int {
+func (p *byPrefix) Choose(r *Request, loads []Load) int {
 	if r.Key == 0 {
 		return p.turns.Choose(r, loads)
 	}
@@ -55,9 +53,9 @@ func preferred(r *Request, loads []Load, limit bound) (first int, worth float64)
 		most = max(most, loads[i].Cached)
 	}
 	switch {
-	case most < r.Shared/prefix.BlockTokens*prefix.BlockTokens:
+	case most < r.Shared/BlockTokens*BlockTokens:
 		return ownerWithRoom(r.Key, r, loads, limit), ownerWeight * float64(r.Shared)
-	case most <= r.Shared+prefix.BlockTokens:
+	case most <= r.Shared+BlockTokens:
 		return ownerWithRoom(r.Conversation, r, loads, limit), conversationWeight * float64(r.Tokens-r.Shared)
 	}
 	return -1, 0
@@ -66,7 +64,7 @@ func preferred(r *Request, loads []Load, limit bound) (first int, worth float64)
 // ownerWithRoom returns the first replica for a key that has room for a request besides what it holds, and the owner where none has. A
 // few long prompts are not spread evenly by their keys: without this, a replica with one more than it can hold would lose and evaluate each
 // of them again by turns, beside another one with room. Caches of replicas that run for long are full, so that nothing changes there.
-func ownerWithRoom(key prefix.Block, r *Request, loads []Load, limit bound) int {
+func ownerWithRoom(key Block, r *Request, loads []Load, limit bound) int {
 	best, highest := -1, uint64(0)
 	for i := range loads {
 		l := &loads[i]

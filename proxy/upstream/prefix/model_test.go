@@ -1,11 +1,11 @@
-package choose
+package prefix
 
 import (
 	"fmt"
 	"slices"
 	"testing"
 
-	"reprise/proxy/upstream/prefix"
+	"reprise/proxy/upstream/usage"
 )
 
 // running is what a naive model of a fleet has of a request.
@@ -38,16 +38,16 @@ func FuzzFleet(f *testing.F) {
 	f.Add([]byte("choose, answer, end, fail: all events of a fleet \x00\x01\x02\x03\x04\x05\x06"), byte(0))
 	f.Add([]byte{0, 8, 16, 24, 3, 0, 3, 0, 8, 16, 1, 0, 2, 0}, byte(7))
 	f.Fuzz(func(t *testing.T, script []byte, chooser byte) {
-		c, err := New(Names()[int(chooser)%len(Names())])
+		c, err := NewChooser(Choosers()[int(chooser)%len(Choosers())])
 		if err != nil {
 			t.Fatal(err)
 		}
-		m := &model{f: fleetOf(t, 3, Options{Chooser: c, Leaders: 256, Seed: uint64(chooser)})}
+		m := &model{f: fleetOf(t, 3, FleetOptions{Chooser: c, Leaders: 256, Seed: uint64(chooser)})}
 		for i := 0; i+1 < len(script) && i < 2000; i += 2 {
 			m.event(t, script[i], int(script[i+1]))
 		}
 		for _, r := range m.live {
-			r.Ended(Usage{})
+			r.Ended(usage.Usage{})
 			if waits(r.Ticket) {
 				t.Fatal("a request waits after its end")
 			}
@@ -60,7 +60,7 @@ func FuzzFleet(f *testing.F) {
 
 func (m *model) event(t *testing.T, kind byte, n int) {
 	if kind%8 < 3 || len(m.live) == 0 {
-		var c *prefix.Chain
+		var c *Chain
 		if n%16 > 0 {
 			c = chainOf(fmt.Sprint("s", kind/64), 64*(n%16), fmt.Sprint("m", n/16))
 		}
@@ -79,7 +79,7 @@ func (m *model) event(t *testing.T, kind byte, n int) {
 			r.Failed()
 			m.live = slices.Delete(m.live, i, i+1)
 		case 7:
-			r.Ended(Usage{Prompt: n, Cached: int(kind), Known: kind > 100})
+			r.Ended(usage.Usage{Prompt: n, Cached: int(kind), Known: kind > 100})
 			m.live = slices.Delete(m.live, i, i+1)
 		}
 	}

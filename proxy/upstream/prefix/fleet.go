@@ -1,9 +1,7 @@
-package choose
+package prefix
 
 import (
 	"sync"
-
-	"reprise/proxy/upstream/prefix"
 )
 
 // defaultCapacity is the size of a KV cache that is not known, in blocks (reference/engine-hints.md §5.C).
@@ -15,8 +13,8 @@ type Member struct {
 	Capacity int    // tokens that its KV cache holds; 0: 2,000,000
 }
 
-// Options are those of a fleet.
-type Options struct {
+// FleetOptions are those of a fleet.
+type FleetOptions struct {
 	Chooser Chooser // nil: Default
 	Seed    uint64  // of the order of the members for a key; equal in proxies that should agree
 	Leaders int     // tokens of a prefix from which on concurrent requests wait for the one that is prefilled first; 0: none waits
@@ -30,7 +28,7 @@ type Fleet struct {
 
 	mu      sync.Mutex // protects all that follows, and the tickets
 	members []member
-	index   *prefix.Index
+	index   *index
 	held    []int // by member, of the present request, in blocks
 	loads   []Load
 	request Request
@@ -43,31 +41,31 @@ type Fleet struct {
 type member struct {
 	id                        uint64
 	inFlight, pending, active int
-	cleared                   int                       // how often the replica has lost its blocks
-	unknown                   bool                      // its capacity
-	doubted                   map[prefix.Block]struct{} // the first blocks that replies have not reported as cached, though they should be
-	leaders                   []*Ticket                 // those that prefill a long prefix at present
+	cleared                   int                // how often the replica has lost its blocks
+	unknown                   bool               // its capacity
+	doubted                   map[Block]struct{} // the first blocks that replies have not reported as cached, though they should be
+	leaders                   []*Ticket          // those that prefill a long prefix at present
 }
 
 // NewFleet returns a fleet in which no member holds anything.
-func NewFleet(members []Member, o Options) *Fleet {
+func NewFleet(members []Member, o FleetOptions) *Fleet {
 	f := &Fleet{chooser: o.Chooser, leaders: blocksOf(o.Leaders), members: make([]member, len(members)), held: make([]int, len(members)), others: 1}
 	if f.chooser == nil {
-		f.chooser = &Prefix{}
+		f.chooser = &byPrefix{}
 	}
 	if o.Leaders > 0 {
 		f.leaders = max(1, f.leaders)
 	}
 	capacities := make([]int, len(members))
 	for i, m := range members {
-		f.members[i] = member{id: o.Seed ^ prefix.Seed(m.Name), unknown: m.Capacity == 0, doubted: map[prefix.Block]struct{}{}}
+		f.members[i] = member{id: o.Seed ^ Seed(m.Name), unknown: m.Capacity == 0, doubted: map[Block]struct{}{}}
 		capacities[i] = capacityOf(m.Capacity)
 	}
-	f.index = prefix.NewIndex(capacities...)
+	f.index = newIndex(capacities...)
 	return f
 }
 
-func blocksOf(tokens int) int { return tokens / prefix.BlockTokens }
+func blocksOf(tokens int) int { return tokens / BlockTokens }
 
 func capacityOf(tokens int) int {
 	if tokens == 0 {
@@ -78,7 +76,7 @@ func capacityOf(tokens int) int {
 
 // Choose chooses the member that gets a request with the chain c, or with none. may returns the share of the requests that a member may
 // get, in [0, 1], where 0 excludes it; nil allows all. The ticket is nil if all are excluded. Each ticket must be ended.
-func (f *Fleet) Choose(c *prefix.Chain, may func(member int) (share float64)) *Ticket {
+func (f *Fleet) Choose(c *Chain, may func(member int) (share float64)) *Ticket {
 	var few [32]float64
 	shares := few[:0]
 	for i := range f.members { // members never change
@@ -93,10 +91,10 @@ func (f *Fleet) Choose(c *prefix.Chain, may func(member int) (share float64)) *T
 	defer f.mu.Unlock()
 	f.request = Request{}
 	if c != nil {
-		f.index.Match(c.Blocks, f.held)
-		f.request = Request{Tokens: c.Tokens(), Key: c.Opening, Conversation: c.Opening, Shared: c.Shared / (prefix.BlockBytes / prefix.BlockTokens),
+		f.index.match(c.Blocks, f.held)
+		f.request = Request{Tokens: c.Tokens(), Key: c.Opening, Conversation: c.Opening, Shared: c.Shared / (BlockBytes / BlockTokens),
 			Alone: min(1, max(0, (enoughOthers-f.others)/(enoughOthers-fewOthers)))}
-		if c.Shared >= prefix.BlockBytes {
+		if c.Shared >= BlockBytes {
 			f.request.Key = c.Scaffold
 		}
 	} else {
@@ -119,18 +117,18 @@ func (f *Fleet) Choose(c *prefix.Chain, may func(member int) (share float64)) *T
 // load returns the load of a member for the present request.
 func (f *Fleet) load(i int, share float64) Load {
 	m := &f.members[i]
-	return Load{Member: i, ID: m.id, InFlight: m.inFlight, Pending: m.pending, Active: m.active, Cached: f.held[i] * prefix.BlockTokens,
-		Capacity: f.index.Capacity(i) * prefix.BlockTokens, Held: f.index.Held(i) * prefix.BlockTokens, Share: share}
+	return Load{Member: i, ID: m.id, InFlight: m.inFlight, Pending: m.pending, Active: m.active, Cached: f.held[i] * BlockTokens,
+		Capacity: f.index.capacity(i) * BlockTokens, Held: f.index.held(i) * BlockTokens, Share: share}
 }
 
 // Cached returns how many tokens of the prefix of c each member should hold. It changes nothing.
-func (f *Fleet) Cached(c *prefix.Chain) []int {
+func (f *Fleet) Cached(c *Chain) []int {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.index.Match(c.Blocks, f.held)
+	f.index.match(c.Blocks, f.held)
 	tokens := make([]int, len(f.held))
 	for i, blocks := range f.held {
-		tokens[i] = blocks * prefix.BlockTokens
+		tokens[i] = blocks * BlockTokens
 	}
 	return tokens
 }
@@ -151,23 +149,23 @@ func (f *Fleet) Loads() []Load {
 func (f *Fleet) SetCapacity(member, tokens int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.index.SetCapacity(member, capacityOf(tokens))
-	f.index.SetReach(member, prefix.Unlimited)
+	f.index.setCapacity(member, capacityOf(tokens))
+	f.index.setReach(member, unlimited)
 	f.members[member].unknown = tokens == 0
 }
 
 // Removed notes that a member has lost blocks.
-func (f *Fleet) Removed(member int, blocks []prefix.Block) {
+func (f *Fleet) Removed(member int, blocks []Block) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.index.Remove(member, blocks)
+	f.index.remove(member, blocks)
 }
 
 // Cleared notes that a member has lost all of its blocks, such as by a restart. Requests that it still has in flight add none.
 func (f *Fleet) Cleared(member int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	f.index.Clear(member)
+	f.index.clear(member)
 	clear(f.members[member].doubted)
 	f.members[member].cleared++
 }

@@ -1,4 +1,4 @@
-package choose
+package prefix
 
 import "slices"
 
@@ -73,6 +73,6 @@ func (f *Fleet) promote(t *Ticket) {
 		other.leader = first
 	}
 	if first.cleared == m.cleared {
-		f.index.Insert(first.Member, first.blocks, false, nil)
+		f.index.insert(first.Member, first.blocks, false, nil)
 	}
 }

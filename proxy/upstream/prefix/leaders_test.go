@@ -1,4 +1,4 @@
-package choose
+package prefix
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"sync"
 	"testing"
 
-	"reprise/proxy/upstream/prefix"
+	"reprise/proxy/upstream/usage"
 )
 
 func waits(t *Ticket) bool {
@@ -26,7 +26,7 @@ func TestLeaders(t *testing.T) {
 	for _, tc := range []struct {
 		name          string
 		leaders       int
-		first, second *prefix.Chain
+		first, second *Chain
 		waits         bool
 	}{
 		{"a long prefix", 2048, chainOf("a", 2048, "m1"), chainOf("a", 2048, "m2"), true},
@@ -37,7 +37,7 @@ func TestLeaders(t *testing.T) {
 		{"switched off", 0, chainOf("a", 2048, "m1"), chainOf("a", 2048, "m2"), false},
 		{"less than a block", 1, chainOf("a", 64), chainOf("a", 64), true},
 	} {
-		f := fleetOf(t, 1, Options{Leaders: tc.leaders})
+		f := fleetOf(t, 1, FleetOptions{Leaders: tc.leaders})
 		first, second := f.Choose(tc.first, nil), f.Choose(tc.second, nil)
 		if waits(first) || waits(second) != tc.waits || (second.Leader() == first) != tc.waits {
 			t.Errorf("%s: the first waits %t, the second %t, want %t", tc.name, waits(first), waits(second), tc.waits)
@@ -55,8 +55,8 @@ func TestLeaders(t *testing.T) {
 
 // TestLeaderOfWhatIsCold: what is held already does not count, and a follower waits for the request that prefills its cold part.
 func TestLeaderOfWhatIsCold(t *testing.T) {
-	f := fleetOf(t, 1, Options{Leaders: 1024})
-	f.Choose(chainOf("a", 4096), nil).Ended(Usage{})
+	f := fleetOf(t, 1, FleetOptions{Leaders: 1024})
+	f.Choose(chainOf("a", 4096), nil).Ended(usage.Usage{})
 	warm, cold := f.Choose(chainOf("a", 4096, "m1"), nil), f.Choose(chainOf("a", 4096, "m2", "m3"), nil)
 	if second := f.Choose(chainOf("a", 4096, "m1"), nil); waits(second) {
 		t.Error("a request waits for 512 cold tokens")
@@ -64,12 +64,12 @@ func TestLeaderOfWhatIsCold(t *testing.T) {
 	if second := f.Choose(chainOf("a", 4096, "m2", "m3", "m4"), nil); second.Leader() != cold {
 		t.Error("a request does not wait for 1024 cold tokens")
 	}
-	warm.Ended(Usage{})
+	warm.Ended(usage.Usage{})
 }
 
 // TestLeaderFails: of its followers one takes over, and the others wait for that one.
 func TestLeaderFails(t *testing.T) {
-	f := fleetOf(t, 1, Options{Leaders: 1024})
+	f := fleetOf(t, 1, FleetOptions{Leaders: 1024})
 	var all []*Ticket
 	for i := range 4 {
 		all = append(all, f.Choose(chainOf("a", 2048, fmt.Sprint("m", i)), nil))
@@ -98,9 +98,9 @@ func TestLeaderFails(t *testing.T) {
 	} else {
 		late.Failed()
 	}
-	all[2].Ended(Usage{})
+	all[2].Ended(usage.Usage{})
 	check("the new leader has ended", false, false, false, false)
-	all[3].Ended(Usage{})
+	all[3].Ended(usage.Usage{})
 	if sum := total(f); sum.InFlight != 0 || sum.Pending != 0 || sum.Active != 0 {
 		t.Errorf("in the end: %+v", sum)
 	}
@@ -111,7 +111,7 @@ func TestLeaderFails(t *testing.T) {
 
 // TestFollowerGoesAlone: one that has waited for too long is sent, and leads the others if its leader fails.
 func TestFollowerGoesAlone(t *testing.T) {
-	f := fleetOf(t, 1, Options{Leaders: 1024})
+	f := fleetOf(t, 1, FleetOptions{Leaders: 1024})
 	leader, alone, other := f.Choose(chainOf("a", 2048), nil), f.Choose(chainOf("a", 2048, "m1"), nil), f.Choose(chainOf("a", 2048, "m2"), nil)
 	leader.Failed()
 	if other.Leader() != alone {
@@ -125,7 +125,7 @@ func TestFollowerGoesAlone(t *testing.T) {
 
 // TestLeadersOfOneMember: a follower waits at its own member only, and not for a request from before a restart.
 func TestLeadersOfOneMember(t *testing.T) {
-	f := fleetOf(t, 2, Options{Leaders: 1024})
+	f := fleetOf(t, 2, FleetOptions{Leaders: 1024})
 	c := chainOf("a", 2048)
 	f.Choose(c, onlyMember(0))
 	if waits(f.Choose(c, onlyMember(1))) {
@@ -139,7 +139,7 @@ func TestLeadersOfOneMember(t *testing.T) {
 
 // TestFleetConcurrently: whatever happens to concurrent requests, each ends its wait, and in the end none is counted.
 func TestFleetConcurrently(t *testing.T) {
-	f := fleetOf(t, 3, Options{Leaders: 256})
+	f := fleetOf(t, 3, FleetOptions{Leaders: 256})
 	var all sync.WaitGroup
 	for worker := range uint64(8) {
 		all.Go(func() {
@@ -161,7 +161,7 @@ func TestFleetConcurrently(t *testing.T) {
 				case 4, 5:
 					ticket.Answered()
 				}
-				ticket.Ended(Usage{Prompt: 1000, Cached: rng.IntN(1000), Known: rng.IntN(2) == 0})
+				ticket.Ended(usage.Usage{Prompt: 1000, Cached: rng.IntN(1000), Known: rng.IntN(2) == 0})
 			}
 		})
 	}

@@ -1,16 +1,10 @@
-package choose
+package prefix
 
-import "reprise/proxy/upstream/prefix"
-
-// Usage is what a reply reports of its prompt.
-type Usage struct {
-	Prompt, Cached int  // tokens
-	Known          bool // false: the reply has not reported how many tokens were cached
-}
+import "reprise/proxy/upstream/usage"
 
 // correct compares what a member should have held of a request with what its reply reports. The tokens of the reply are another
 // tokenizer's, so shares of the prompt are compared.
-func (f *Fleet) correct(t *Ticket, u Usage) {
+func (f *Fleet) correct(t *Ticket, u usage.Usage) {
 	if !u.Known || u.Prompt <= 0 || len(t.blocks) == 0 {
 		return
 	}
@@ -36,7 +30,7 @@ func (f *Fleet) doubt(t *Ticket, cached int) {
 	first := t.blocks[cached]
 	if _, again := doubted[first]; again {
 		delete(doubted, first)
-		f.index.Remove(t.Member, t.blocks[cached:])
+		f.index.remove(t.Member, t.blocks[cached:])
 		return
 	}
 	if len(doubted) >= mostDoubted {
@@ -60,20 +54,20 @@ func (f *Fleet) learnReach(t *Ticket, cached int) {
 		return
 	}
 	there := 0 // of the first blocks, those in the index
-	for there < len(t.ages) && t.ages[there] != prefix.Absent {
+	for there < len(t.ages) && t.ages[there] != absent {
 		there++
 	}
-	reach := f.index.Reach(t.Member)
+	reach := f.index.reach(t.Member)
 	wrong := 1 + len(t.blocks)/reachError
 	if cached+wrong < there {
-		reach = min(reach, uint32(f.index.Capacity(t.Member)))
+		reach = min(reach, uint32(f.index.capacity(t.Member)))
 		if age := t.ages[cached+wrong]; age < reach {
 			reach -= (reach - age + reachDown - 1) / reachDown
 		}
-	} else if n := min(cached, there); n > 0 && reach != prefix.Unlimited {
+	} else if n := min(cached, there); n > 0 && reach != unlimited {
 		if age := t.ages[n-1]; age > reach {
 			reach += (age - reach + reachUp - 1) / reachUp
 		}
 	}
-	f.index.SetReach(t.Member, reach)
+	f.index.setReach(t.Member, reach)
 }

@@ -1,4 +1,4 @@
-package returns
+package hint
 
 import (
 	"iter"
@@ -62,7 +62,7 @@ func none(func(uint32, float64) bool) {}
 // TestModelDrawsToTheWider: 2000 returns after 1000 s have the weight of 1650 now, with 1000 after 10 s the mean is 627 s.
 // A category with few returns has nearly the fit of its type, a new one exactly that, one of a new type that of all.
 func TestModelDrawsToTheWider(t *testing.T) {
-	var m Model
+	var m Returns
 	first, second, other := policy.CategoryOf(0, 1), policy.CategoryOf(0, 2), policy.CategoryOf(1, 1)
 	for range 1000 {
 		m.Again(first, 10)
@@ -70,7 +70,7 @@ func TestModelDrawsToTheWider(t *testing.T) {
 		m.Again(other, 1000)
 	}
 	m.Again(second, 12)
-	if got := m.Of(first); got != Prior {
+	if got := m.Of(first); got != priorFit {
 		t.Errorf("before the first Refit: %+v", got)
 	}
 	m.Refit(0, none)
@@ -90,7 +90,7 @@ func TestModelDrawsToTheWider(t *testing.T) {
 
 // TestModelCountsOpenUses: what has not returned so far is no part of the sample after it has.
 func TestModelCountsOpenUses(t *testing.T) {
-	var m Model
+	var m Returns
 	for range 500 {
 		m.Again(0, 10)
 	}
@@ -117,7 +117,7 @@ func TestModelCountsOpenUses(t *testing.T) {
 
 // TestModelFades: after a day the old workload has no weight beside an hour of the new one.
 func TestModelFades(t *testing.T) {
-	var m Model
+	var m Returns
 	m.Advance(0)
 	for range 5000 {
 		m.Again(0, 10)
@@ -133,33 +133,5 @@ func TestModelFades(t *testing.T) {
 	m.Refit(day+100, none)
 	if got := m.Of(0); got.P > 0.15 {
 		t.Errorf("fit %+v, want few returns", got)
-	}
-}
-
-// TestScaleIsTheFit compares the logarithms with the probabilities, and their order where these are 0.
-func TestScaleIsTheFit(t *testing.T) {
-	for _, f := range []Fit{{0.5, 0.01}, {0.999, 1}, {0.01, 1e-4}} {
-		for _, life := range []float64{1, 600, 1e6} {
-			s := f.Over(life)
-			for _, idle := range []float64{0, 1, 100, 650} {
-				if got, want := math.Exp(s.Conditional(idle)), f.Within(idle, life); math.Abs(got-want) > 1e-9*want {
-					t.Errorf("%+v, idle %v, life %v: %v, want %v", f, idle, life, got, want)
-				}
-				back := f.P * math.Exp(-f.Rate*idle)
-				if got, want := math.Exp(s.Unconditional(idle)), back-f.P*math.Exp(-f.Rate*(idle+life)); math.Abs(got-want) > 1e-6*want {
-					t.Errorf("%+v, idle %v, life %v: %v before knowing of the silence, want %v", f, idle, life, got, want)
-				}
-				if x := s.Logit - f.Rate*idle; s.AtLeast(x) > s.At(x) {
-					t.Errorf("%+v, idle %v: %v is no lower bound of %v", f, idle, s.AtLeast(x), s.At(x))
-				}
-			}
-			if a, b := s.Conditional(1e6), s.Conditional(2e6); f.Rate == 1 && !(a > b) {
-				t.Errorf("%+v: %v after 1e6 s, %v after 2e6 s", f, a, b)
-			}
-		}
-	}
-	certain := Fit{P: 1, Rate: 0.01}.Over(math.Inf(1))
-	if got := certain.Conditional(1e9); got != 0 {
-		t.Errorf("what returns with certainty at any time has the log %v", got)
 	}
 }

@@ -1,22 +1,18 @@
-// Package worth estimates what each prefix is worth to the cache of an engine. The response cache hides traffic from the engine: of the
-// requests of a prefix that arrive at a rate λ, of which a share h is answered here, the engine sees λ(1−h) only, and prefixes go cold
-// there because the proxy works. That residual rate decides which retention pays; prefixes are ranked by the probability that they return
-// to the engine within a life, with the models of KV policies: that of wa, by the category of their last request (papers/001 §4.2), and that of
-// lpc-wa where the continuation of the conversation is predicted (papers/004 §3.4).
-package worth
+package hint
 
 import (
 	"cmp"
 	"container/list"
 	"iter"
+	"math"
 	"slices"
 	"strconv"
 	"sync"
 	"time"
 
 	"reprise/policy"
+	"reprise/proxy/upstream/dialect"
 	"reprise/proxy/upstream/prefix"
-	"reprise/proxy/upstream/returns"
 )
 
 // Miss is a request that goes to an engine.
@@ -28,18 +24,15 @@ type Miss struct {
 	Tenant, Model, Path string
 }
 
-// Kind is how far a prefix reaches.
-type Kind string
-
 // The kinds of prefixes.
 const (
-	Application  Kind = "application"  // tools and system prompt
-	Conversation Kind = "conversation" // and the messages up to the last request
+	application    = "application"  // tools and system prompt
+	ofConversation = "conversation" // and the messages up to the last request
 )
 
-// rate is how often events come, by the mean of the last gaps between them. A count in a window of minutes would not do: what an upstream
+// arrivals is how often events come, by the mean of the last gaps between them. A count in a window of minutes would not do: what an upstream
 // keeps for an hour returns in hours.
-type rate struct {
+type arrivals struct {
 	mean, last float64 // seconds
 	events     int
 }
@@ -47,7 +40,7 @@ type rate struct {
 // gaps is how many gaps the mean has.
 const gaps = 16
 
-func (r *rate) add(now float64) {
+func (r *arrivals) add(now float64) {
 	if r.events > 0 {
 		r.mean += (now - r.last - r.mean) / float64(min(r.events, gaps))
 	}
@@ -57,7 +50,7 @@ func (r *rate) add(now float64) {
 
 // per is the rate per second, 0 where there were fewer than two events: one event has no rate. A silence that is longer than the mean counts
 // as a gap.
-func (r *rate) per(now float64) float64 {
+func (r *arrivals) per(now float64) float64 {
 	if r.events < 2 {
 		return 0
 	}
@@ -71,48 +64,48 @@ func (r *rate) per(now float64) float64 {
 // known is what is known of one prefix.
 type known struct {
 	block               prefix.Block
-	kind                Kind
+	kind                string
 	category            uint32  // of the last miss, as of policy.CategoryOf: its path is the type
 	prob                float64 // predicted after the last miss; 0: none
 	tenant, model, path string
 	tokens              int
-	last                float64 // miss
-	arrivals, residual  rate    // of all requests, of misses
+	last                float64  // miss
+	arrivals, residual  arrivals // of all requests, of misses
 	requests, toEngines int64
 	at                  *list.Element
 }
 
-// Table is what is known of the prefixes of recent requests. It is safe for concurrent use.
-type Table struct {
+// Prefixes is what is known of the prefixes of recent requests. It is safe for concurrent use.
+type Prefixes struct {
 	mu       sync.Mutex // guards what follows
 	most     int
 	prefixes map[prefix.Block]*known
 	order    *list.List // of *known, the last miss in front
 	groups   map[uint64]prefix.Block
 	paths    map[string]uint16 // types of requests
-	apps     returns.Model     // of prefixes of applications, by path and turn of the last request
-	chats    returns.Model     // of those of conversations
-	turns    returns.Model     // of those of conversations by the turn alone
+	apps     Returns           // of prefixes of applications, by path and turn of the last request
+	chats    Returns           // of those of conversations
+	turns    Returns           // of those of conversations by the turn alone
 }
 
-// DefaultMost is the default of New.
-const DefaultMost = 4096
+// defaultMost is the default of New.
+const defaultMost = 4096
 
-// New returns an empty table of at most so many prefixes; 0: DefaultMost. One takes about 300 bytes.
-func New(most int) *Table {
-	return &Table{most: cmp.Or(most, DefaultMost), prefixes: map[prefix.Block]*known{}, order: list.New(), groups: map[uint64]prefix.Block{},
+// NewPrefixes returns an empty table of at most so many prefixes; 0: DefaultMost. One takes about 300 bytes.
+func NewPrefixes(most int) *Prefixes {
+	return &Prefixes{most: cmp.Or(most, defaultMost), prefixes: map[prefix.Block]*known{}, order: list.New(), groups: map[uint64]prefix.Block{},
 		paths: map[string]uint16{}}
 }
 
 // Miss notes a request that goes to an engine, and returns how often per second requests with its tools and system prompt do so: λ(1−h).
 // It is 0 for the first one.
-func (t *Table) Miss(m Miss, at time.Time) (residual float64) {
+func (t *Prefixes) Miss(m Miss, at time.Time) (residual float64) {
 	now := seconds(at)
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.advance(now)
 	if m.Chain.Shared > 0 {
-		k := t.see(m.Chain.Scaffold, Application, &m, now)
+		k := t.see(m.Chain.Scaffold, application, &m, now)
 		k.tokens = m.Chain.Shared * prefix.BlockTokens / prefix.BlockBytes
 		residual = k.residual.per(now)
 		if len(t.groups) >= 4*t.most {
@@ -120,7 +113,7 @@ func (t *Table) Miss(m Miss, at time.Time) (residual float64) {
 		}
 		t.groups[m.Group] = k.block
 	}
-	k := t.see(m.Chain.Opening, Conversation, &m, now)
+	k := t.see(m.Chain.Opening, ofConversation, &m, now)
 	k.tokens = m.Chain.Tokens()
 	for len(t.prefixes) > t.most {
 		t.forget(t.order.Back().Value.(*known), now)
@@ -130,16 +123,16 @@ func (t *Table) Miss(m Miss, at time.Time) (residual float64) {
 
 // Predicted sets the probability that the conversation of a miss at a time goes on (papers/004), in (0, 1), after the miss was noted. It has no
 // effect where the conversation, which is named by the opening of its chain, was forgotten or has missed again.
-func (t *Table) Predicted(opening prefix.Block, prob float64, at time.Time) {
+func (t *Prefixes) Predicted(opening prefix.Block, prob float64, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if k := t.prefixes[opening]; k != nil && k.kind == Conversation && k.last == seconds(at) {
+	if k := t.prefixes[opening]; k != nil && k.kind == ofConversation && k.last == seconds(at) {
 		k.prob = prob
 	}
 }
 
 // Hit notes a request that the response cache has answered. Its prefix is the one of the last miss of its group.
-func (t *Table) Hit(group uint64, at time.Time) {
+func (t *Prefixes) Hit(group uint64, at time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if k := t.prefixes[t.groups[group]]; k != nil {
@@ -150,7 +143,7 @@ func (t *Table) Hit(group uint64, at time.Time) {
 
 // Residual is how often per second requests with a prefix go to an engine, and how long ago the last one did. It is not known if the prefix
 // was forgotten.
-func (t *Table) Residual(b prefix.Block, at time.Time) (perSecond float64, idle time.Duration, known bool) {
+func (t *Prefixes) Residual(b prefix.Block, at time.Time) (perSecond float64, idle time.Duration, known bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	k := t.prefixes[b]
@@ -162,7 +155,7 @@ func (t *Table) Residual(b prefix.Block, at time.Time) (perSecond float64, idle 
 }
 
 // see notes a miss of a prefix. The caller must hold the lock.
-func (t *Table) see(b prefix.Block, kind Kind, m *Miss, now float64) *known {
+func (t *Prefixes) see(b prefix.Block, kind string, m *Miss, now float64) *known {
 	k := t.prefixes[b]
 	if k == nil {
 		k = &known{block: b}
@@ -184,7 +177,7 @@ func (t *Table) see(b prefix.Block, kind Kind, m *Miss, now float64) *known {
 }
 
 // path is the type of requests with a path; those beyond the first ones have one together.
-func (t *Table) path(path string) uint16 {
+func (t *Prefixes) path(path string) uint16 {
 	n, ok := t.paths[path]
 	if !ok {
 		n = uint16(min(len(t.paths), mostPaths))
@@ -198,9 +191,9 @@ func (t *Table) path(path string) uint16 {
 const mostPaths = 64
 
 // models yields the models that learn from a prefix, with its category in each.
-func (t *Table) models(k *known) iter.Seq2[*returns.Model, uint32] {
-	return func(yield func(*returns.Model, uint32) bool) {
-		if k.kind == Application {
+func (t *Prefixes) models(k *known) iter.Seq2[*Returns, uint32] {
+	return func(yield func(*Returns, uint32) bool) {
+		if k.kind == application {
 			yield(&t.apps, k.category)
 		} else if yield(&t.chats, k.category) {
 			yield(&t.turns, k.category%policy.MostTurns)
@@ -209,7 +202,7 @@ func (t *Table) models(k *known) iter.Seq2[*returns.Model, uint32] {
 }
 
 // forget removes a prefix, which has not returned so far. The caller must hold the lock.
-func (t *Table) forget(k *known, now float64) {
+func (t *Prefixes) forget(k *known, now float64) {
 	for model, category := range t.models(k) {
 		model.Lost(category, now-k.last)
 	}
@@ -218,15 +211,15 @@ func (t *Table) forget(k *known, now float64) {
 }
 
 // advance makes what was seen lose weight. The caller must hold the lock.
-func (t *Table) advance(now float64) {
-	for _, m := range []*returns.Model{&t.apps, &t.chats, &t.turns} {
+func (t *Prefixes) advance(now float64) {
+	for _, m := range []*Returns{&t.apps, &t.chats, &t.turns} {
 		m.Advance(now)
 	}
 }
 
 // fit brings the models up to date. The caller must hold the lock.
-func (t *Table) fit(now float64) {
-	for _, m := range []*returns.Model{&t.apps, &t.chats, &t.turns} {
+func (t *Prefixes) fit(now float64) {
+	for _, m := range []*Returns{&t.apps, &t.chats, &t.turns} {
 		if m.Due(now) {
 			m.Refit(now, t.open(m, now))
 		}
@@ -234,7 +227,7 @@ func (t *Table) fit(now float64) {
 }
 
 // open yields the prefixes that a model learns from and that have not returned yet, by category and how long ago they were seen.
-func (t *Table) open(m *returns.Model, now float64) iter.Seq2[uint32, float64] {
+func (t *Prefixes) open(m *Returns, now float64) iter.Seq2[uint32, float64] {
 	return func(yield func(uint32, float64) bool) {
 		for at := t.order.Front(); at != nil; at = at.Next() {
 			k := at.Value.(*known)
@@ -250,7 +243,7 @@ func (t *Table) open(m *returns.Model, now float64) iter.Seq2[uint32, float64] {
 // Ranked is one prefix in the order of what it is worth.
 type Ranked struct {
 	Prefix    string  `json:"prefix"` // its block, in hexadecimal
-	Kind      Kind    `json:"kind"`
+	Kind      string  `json:"kind"`
 	Tenant    string  `json:"tenant"`
 	Model     string  `json:"model"`
 	Path      string  `json:"path"`
@@ -268,7 +261,7 @@ type Ranked struct {
 }
 
 // Rank lists the prefixes that are worth most if they are kept for life, the best one first, at most n.
-func (t *Table) Rank(life time.Duration, n int, at time.Time) []Ranked {
+func (t *Prefixes) Rank(life time.Duration, n int, at time.Time) []Ranked {
 	now := seconds(at)
 	t.mu.Lock()
 	t.fit(now)
@@ -281,24 +274,63 @@ func (t *Table) Rank(life time.Duration, n int, at time.Time) []Ranked {
 	return all[:min(n, len(all))]
 }
 
-func (t *Table) ranked(k *known, life, now float64) Ranked {
+func (t *Prefixes) ranked(k *known, life, now float64) Ranked {
 	r := Ranked{Prefix: strconv.FormatUint(uint64(k.block), 16), Kind: k.kind, Tenant: k.tenant, Model: k.model, Path: k.path, Turn: int(k.category%policy.MostTurns) + 1,
 		Tokens: k.tokens, Requests: k.requests, ToEngines: k.toEngines, Rate: k.arrivals.per(now), Residual: k.residual.per(now), Idle: now - k.last}
 	if r.Rate > 0 {
 		r.HitRatio = max(1-r.Residual/r.Rate, 0)
 	}
-	if k.kind == Application {
+	if k.kind == application {
 		r.Returns = t.apps.Of(k.category).Within(r.Idle, life)
 	} else {
 		category, turn := t.chats.Of(k.category), t.turns.Of(k.category%policy.MostTurns)
 		if k.prob > 0 {
-			category, turn = category.Predicted(k.prob), turn.Predicted(k.prob)
+			p := min(max(k.prob, 1e-6), 1-1e-6) // never certain, so that its odds are finite
+			category.P, turn.P = p, p
 		}
 		r.Returns = category.Within(r.Idle, life)
-		r.Continues = returns.Fit{P: turn.P, Rate: t.turns.All().Rate}.Still(r.Idle)
+		r.Continues = Fit{P: turn.P, Rate: t.turns.All().Rate}.Still(r.Idle)
 	}
 	r.Worth = float64(r.Tokens) * r.Returns
 	return r
 }
 
 func seconds(t time.Time) float64 { return float64(t.UnixNano()) / 1e9 }
+
+// margin is how much cheaper, in prices of a token that is not kept, a longer life must be than a shorter one.
+const margin = 0.05
+
+// Decide returns the retention that costs least at an upstream where requests of a prefix arrive at a rate per second.
+//
+// A write pays if the saving of a later read, times its probability within the life, exceeds the extra price of the write:
+// p(1−read) > write−1 with p = 1−exp(−rate × life). Where no single read can pay for the write, as with one at twice the price, that is
+// asked of the expected reads, rate × life. Of two lives that pay, the short one is chosen, unless the long one is cheaper by more than a
+// margin in the price of a request in the long run, p × read + (1−p) × write (each use begins another life): the text that a conversation
+// adds is written with every request, which that price leaves out. Where none pays, an upstream that would write by itself is asked not to.
+func Decide(rate float64, c dialect.Caps) dialect.Retain {
+	if !c.Retain {
+		return dialect.RetainDefault
+	}
+	short, shortPays := price(rate, c.Life, c.Write, c.Read)
+	long, longPays := price(rate, c.LifeLong, c.WriteLong, c.Read)
+	switch {
+	case longPays && (!shortPays || long < short-margin):
+		return dialect.RetainLong
+	case shortPays:
+		return dialect.RetainShort
+	case c.Always:
+		return dialect.RetainOff
+	}
+	return dialect.RetainDefault
+}
+
+// price is what a request costs in the long run, and whether it pays to write.
+func price(rate float64, life time.Duration, write, read float64) (cost float64, pays bool) {
+	uses := rate * life.Seconds()
+	p := -math.Expm1(-uses)
+	reads := p
+	if write-1 >= 1-read {
+		reads = uses
+	}
+	return p*read + (1-p)*write, reads*(1-read) > write-1
+}

@@ -1,4 +1,4 @@
-package choose
+package prefix
 
 import (
 	"fmt"
@@ -7,16 +7,16 @@ import (
 	"strings"
 	"testing"
 
-	"reprise/proxy/upstream/prefix"
+	"reprise/proxy/upstream/usage"
 )
 
 // chainOf is the chain of a request with a system prompt of some tokens, and of messages of some tokens each.
-func chainOf(system string, tokens int, messages ...string) *prefix.Chain {
-	c := &prefix.Chain{}
+func chainOf(system string, tokens int, messages ...string) *Chain {
+	c := &Chain{}
 	c.Begin(1)
-	c.Add(prefix.System, text(system, tokens))
+	c.Add(System, text(system, tokens))
 	for _, m := range messages {
-		c.Add(prefix.Message, text(m, 512))
+		c.Add(Message, text(m, 512))
 	}
 	return c
 }
@@ -25,7 +25,7 @@ func text(name string, tokens int) []byte {
 	return []byte(strings.Repeat(name+" ", 4*tokens/(len(name)+1)+1)[:4*tokens])
 }
 
-func fleetOf(t testing.TB, n int, o Options) *Fleet {
+func fleetOf(t testing.TB, n int, o FleetOptions) *Fleet {
 	t.Helper()
 	var members []Member
 	for i := range n {
@@ -43,7 +43,7 @@ func total(f *Fleet) (sum Load) {
 }
 
 func TestFleetFollowsPrefix(t *testing.T) {
-	f := fleetOf(t, 4, Options{})
+	f := fleetOf(t, 4, FleetOptions{})
 	first := f.Choose(chainOf("a", 4096, "m1"), nil)
 	if first.Cached != 0 || first.Tokens != 4608 {
 		t.Errorf("the first request: %d of %d tokens are cached", first.Cached, first.Tokens)
@@ -55,15 +55,15 @@ func TestFleetFollowsPrefix(t *testing.T) {
 	if l := f.Loads()[first.Member]; l.InFlight != 1 || l.Pending != 0 {
 		t.Errorf("after its answer began: %+v", l)
 	}
-	first.Ended(Usage{Prompt: 5000, Known: true})
+	first.Ended(usage.Usage{Prompt: 5000, Known: true})
 	next := f.Choose(chainOf("a", 4096, "m1", "m2"), nil)
 	if next.Member != first.Member || next.Cached != 4608 {
 		t.Errorf("the next turn: member %d after %d, %d cached", next.Member, first.Member, next.Cached)
 	}
-	next.Ended(Usage{})
+	next.Ended(usage.Usage{})
 	next.Failed()
 	next.Answered()
-	next.Ended(Usage{})
+	next.Ended(usage.Usage{})
 	if sum := total(f); sum != (Load{Held: 5120}) {
 		t.Errorf("in the end: %+v", sum)
 	}
@@ -79,12 +79,12 @@ func onlyMember(only int) func(int) float64 {
 }
 
 func TestFleetExcludes(t *testing.T) {
-	for _, name := range Names() {
-		chooser, err := New(name)
+	for _, name := range Choosers() {
+		chooser, err := NewChooser(name)
 		if err != nil {
 			t.Fatal(err)
 		}
-		f := fleetOf(t, 3, Options{Chooser: chooser})
+		f := fleetOf(t, 3, FleetOptions{Chooser: chooser})
 		for i := range 30 {
 			only := i % 3
 			c := chainOf("a", 1000, "m")
@@ -99,16 +99,16 @@ func TestFleetExcludes(t *testing.T) {
 			t.Errorf("%s: chose excluded member %d", name, got.Member)
 		}
 	}
-	if _, err := New("best"); err == nil || !strings.Contains(err.Error(), strings.Join(Names(), ", ")) {
+	if _, err := NewChooser("best"); err == nil || !strings.Contains(err.Error(), strings.Join(Choosers(), ", ")) {
 		t.Errorf("error %v does not list the choosers", err)
 	}
 }
 
 // TestFailed: blocks that were never evaluated are removed.
 func TestFailed(t *testing.T) {
-	f := fleetOf(t, 2, Options{})
+	f := fleetOf(t, 2, FleetOptions{})
 	held := f.Choose(chainOf("a", 1024), nil)
-	held.Ended(Usage{})
+	held.Ended(usage.Usage{})
 	f.Choose(chainOf("a", 1024, "m"), nil).Failed()
 	if sum := total(f); sum != (Load{Held: 1024}) {
 		t.Errorf("after the failure: %+v", sum)
@@ -117,26 +117,26 @@ func TestFailed(t *testing.T) {
 
 // TestUsageCorrects: the second reply with less than half of what should be cached removes the rest. An unknown number removes nothing.
 func TestUsageCorrects(t *testing.T) {
-	f := fleetOf(t, 1, Options{})
+	f := fleetOf(t, 1, FleetOptions{})
 	c := chainOf("a", 6400)
 	for i, step := range []struct {
-		u    Usage
+		u    usage.Usage
 		held int // after it
 	}{
-		{Usage{}, 6400},
-		{Usage{Prompt: 5000, Cached: 2600, Known: true}, 6400},
-		{Usage{Prompt: 5000, Cached: 1000, Known: true}, 6400},
-		{Usage{Prompt: 5000, Cached: 5000, Known: true}, 6400}, // as predicted: the first doubt counts no more
-		{Usage{Prompt: 5000, Cached: 1000, Known: true}, 6400},
-		{Usage{}, 6400},
-		{Usage{Prompt: 5000, Cached: 1000, Known: true}, 1280},
-		{Usage{Prompt: 5000, Cached: 0, Known: true}, 6400},
-		{Usage{Prompt: 5000, Cached: -5000, Known: true}, 0}, // reports that lie
-		{Usage{Prompt: 1, Cached: math.MaxInt, Known: true}, 6400},
-		{Usage{Prompt: -1, Cached: 0, Known: true}, 6400},
-		{Usage{Prompt: 0, Cached: 0, Known: true}, 6400},
-		{Usage{Prompt: 5000, Cached: 2400, Known: true}, 6400},
-		{Usage{Prompt: 5000, Cached: 2400, Known: true}, 3072},
+		{usage.Usage{}, 6400},
+		{usage.Usage{Prompt: 5000, Cached: 2600, Known: true}, 6400},
+		{usage.Usage{Prompt: 5000, Cached: 1000, Known: true}, 6400},
+		{usage.Usage{Prompt: 5000, Cached: 5000, Known: true}, 6400}, // as predicted: the first doubt counts no more
+		{usage.Usage{Prompt: 5000, Cached: 1000, Known: true}, 6400},
+		{usage.Usage{}, 6400},
+		{usage.Usage{Prompt: 5000, Cached: 1000, Known: true}, 1280},
+		{usage.Usage{Prompt: 5000, Cached: 0, Known: true}, 6400},
+		{usage.Usage{Prompt: 5000, Cached: -5000, Known: true}, 0}, // reports that lie
+		{usage.Usage{Prompt: 1, Cached: math.MaxInt, Known: true}, 6400},
+		{usage.Usage{Prompt: -1, Cached: 0, Known: true}, 6400},
+		{usage.Usage{Prompt: 0, Cached: 0, Known: true}, 6400},
+		{usage.Usage{Prompt: 5000, Cached: 2400, Known: true}, 6400},
+		{usage.Usage{Prompt: 5000, Cached: 2400, Known: true}, 3072},
 	} {
 		f.Choose(c, nil).Ended(step.u)
 		if got := total(f).Held; got != step.held {
@@ -147,11 +147,11 @@ func TestUsageCorrects(t *testing.T) {
 
 // TestCleared: after a restart nothing is held, and a request that was sent before adds nothing.
 func TestCleared(t *testing.T) {
-	f := fleetOf(t, 1, Options{})
+	f := fleetOf(t, 1, FleetOptions{})
 	before, failing, c := f.Choose(chainOf("a", 1024), nil), f.Choose(chainOf("b", 1024), nil), chainOf("a", 1024)
 	f.Cleared(0)
 	after := f.Choose(chainOf("b", 2048), nil)
-	before.Ended(Usage{Prompt: 1024, Known: true})
+	before.Ended(usage.Usage{Prompt: 1024, Known: true})
 	failing.Failed()
 	if got := f.Loads()[0]; got.Held != 2048 || got.InFlight != 1 {
 		t.Errorf("after the restart: %+v", got)
@@ -162,7 +162,7 @@ func TestCleared(t *testing.T) {
 		t.Errorf("after a removal: %+v", got)
 	}
 	f.SetCapacity(0, 0)
-	after.Ended(Usage{})
+	after.Ended(usage.Usage{})
 	if got := f.Choose(c, nil); got.Cached != 0 {
 		t.Errorf("%d tokens of a request from before the restart are held", got.Cached)
 	}
@@ -172,18 +172,18 @@ func TestCleared(t *testing.T) {
 // known, nothing is learned.
 func TestReachIsLearned(t *testing.T) {
 	const actual, rounds = 200, 6000
-	for _, capacity := range []int{0, actual * 20 * prefix.BlockTokens} {
-		f := NewFleet([]Member{{Name: "a", Capacity: capacity}}, Options{})
-		engine, held := prefix.NewIndex(actual), make([]int, 1)
+	for _, capacity := range []int{0, actual * 20 * BlockTokens} {
+		f := NewFleet([]Member{{Name: "a", Capacity: capacity}}, FleetOptions{})
+		engine, held := newIndex(actual), make([]int, 1)
 		rng := rand.New(rand.NewPCG(1, 1))
 		predicted, cached := 0, 0
 		for round := range rounds {
 			c := chainOf(fmt.Sprint("s", rng.IntN(100)), 512, fmt.Sprint("m", rng.IntN(3)))
 			ticket := f.Choose(c, nil)
-			engine.Match(c.Blocks, held)
-			engine.Insert(0, c.Blocks, true, nil)
-			tokens := held[0] * prefix.BlockTokens
-			ticket.Ended(Usage{Prompt: c.Tokens(), Cached: tokens, Known: true})
+			engine.match(c.Blocks, held)
+			engine.insert(0, c.Blocks, true, nil)
+			tokens := held[0] * BlockTokens
+			ticket.Ended(usage.Usage{Prompt: c.Tokens(), Cached: tokens, Known: true})
 			if round > rounds/2 {
 				predicted, cached = predicted+ticket.Cached, cached+tokens
 			}
@@ -197,16 +197,16 @@ func TestReachIsLearned(t *testing.T) {
 
 // TestAlone: replies to requests of which nothing was known show whether another proxy sends to the members. At first nothing is known.
 func TestAlone(t *testing.T) {
-	f := NewFleet([]Member{{Name: "a"}, {Name: "b"}}, Options{})
+	f := NewFleet([]Member{{Name: "a"}, {Name: "b"}}, FleetOptions{})
 	n := 0
 	ask := func(cached int, known bool) float64 {
 		n++
-		c := &prefix.Chain{}
+		c := &Chain{}
 		c.Begin(1)
-		c.Add(prefix.Message, []byte(strings.Repeat(fmt.Sprintf("conversation %d ", n), 300)))
+		c.Add(Message, []byte(strings.Repeat(fmt.Sprintf("conversation %d ", n), 300)))
 		ticket := f.Choose(c, nil)
 		alone := f.request.Alone
-		ticket.Ended(Usage{Prompt: c.Tokens(), Cached: cached, Known: known})
+		ticket.Ended(usage.Usage{Prompt: c.Tokens(), Cached: cached, Known: known})
 		return alone
 	}
 	if got := ask(0, false); got != 0 {
