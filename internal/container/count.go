@@ -1,7 +1,5 @@
 package container
 
-import "math"
-
 // Increment counts up to what the counter can hold.
 func Increment(n *uint32) {
 	if *n++; *n == 0 {
@@ -16,6 +14,3 @@ func Within(floor, v, ceiling float64) float64 {
 	}
 	return min(v, ceiling)
 }
-
-// Int32 is the int32 that is nearest to n.
-func Int32(n int) int32 { return int32(min(max(n, math.MinInt32), math.MaxInt32)) }

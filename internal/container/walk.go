@@ -1,7 +1,5 @@
 package container
 
-import "math"
-
 // Walk visits the entries of a queue from slot towards its head, at most so many, until visit returns false. It returns where to go on, 0
 // where there is nothing more to visit. A slot that is in no queue any more ends the walk.
 func (s *Slots[K, T]) Walk(slot uint32, most int, visit func(slot uint32) bool) (next uint32) {
@@ -44,18 +42,4 @@ func (h *Heap) Least(visit func(Node) bool) {
 func (h *Heap) goesBefore(i, j int) bool {
 	a, b := &h.Nodes[i], &h.Nodes[j]
 	return a.before(b) || h.Ties != nil && a.Major == b.Major && h.tie(a, b)
-}
-
-// Forecast offers the entries in the order of their keys, without those that are pinned, and the staged one last.
-func (k *Keyed[K, T]) Forecast(offer func(name K, key float64) bool) {
-	more := true
-	k.Heap.Heap.Least(func(n Node) bool {
-		if k.pins[n.Item] == 0 {
-			more = offer(k.Slots.Cells[n.Item].Name, unrank(n.Major))
-		}
-		return more
-	})
-	if name, ok := k.Slots.Name(k.staged); ok && more && k.pins[k.staged] == 0 {
-		offer(name, math.Inf(1))
-	}
 }

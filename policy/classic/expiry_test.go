@@ -5,17 +5,7 @@ import (
 
 	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
-
-// TestExpiryIsNoEvidence: what expired and returns continues where it stopped, and moves nothing that adapts.
-func TestExpiryIsNoEvidence(t *testing.T) {
-	g := NewGDSF(spec.Hits)
-	policytest.PlayScript(t, g, "+1 +2 +3")
-	if g.Remove(1, policy.Expired); g.floor != 0 {
-		t.Errorf("GDSF: floor %v", g.floor)
-	}
-}
 
 // TestExpiryKeepsThePlace: what had earned a place in the long list has it again when it returns.
 func TestExpiryKeepsThePlace(t *testing.T) {

@@ -10,14 +10,9 @@ import (
 
 // What the policies evict next. Those that are not here move entries or draw in Victim, so that what they would evict cannot be read.
 var (
-	_ policy.Forecaster = (*FIFO)(nil)
 	_ policy.Forecaster = (*LRU)(nil)
-	_ policy.Forecaster = (*LFU)(nil)
 	_ policy.Forecaster = (*TTL)(nil)
-	_ policy.Forecaster = (*Sieve)(nil)
 	_ policy.Forecaster = (*LIRS)(nil)
-	_ policy.Forecaster = (*GDSF)(nil)
-	_ policy.Forecaster = (*AgingLFU)(nil)
 )
 
 // offers offers entries of one Slots, whose order is that in which they are offered.
@@ -53,17 +48,6 @@ func start(from int, first uint32) uint32 {
 	return first
 }
 
-// Forecast offers the oldest first.
-func (f *FIFO) Forecast(to *policy.Forecast, from int) (next int) {
-	o := offers[struct{}]{f: to, slots: &f.slots}
-	return int(o.queue(start(from, f.queue.Tail), policy.ForecastStep))
-}
-
-// Why is the order.
-func (f *FIFO) Why(id policy.ID) string {
-	return order(&f.slots, id, "the entries stored first go first")
-}
-
 func order[T any](s *container.Slots[policy.ID, T], id policy.ID, words string) string {
 	if _, ok := s.Find(id); !ok {
 		return ""
@@ -95,65 +79,6 @@ func (l *TTL) Why(id policy.ID) string {
 		return ""
 	}
 	return fmt.Sprintf("the entries whose life began first go first; this one's began with request %d", l.slots.Cells[slot].Val)
-}
-
-// Forecast offers the fewest uses first.
-func (l *LFU) Forecast(to *policy.Forecast, _ int) (next int) {
-	l.keyed.Forecast(to.Offer)
-	return 0
-}
-
-// Why is the number of uses.
-func (l *LFU) Why(id policy.ID) string {
-	slot, ok := l.keyed.Slots.Find(id)
-	if !ok {
-		return ""
-	}
-	return fmt.Sprintf("uses %d, its insertion the first; the fewest go first", max(*l.keyed.Slots.At(slot), 1))
-}
-
-// Forecast offers the entries as the hand meets them, those without a mark first: it takes the marks of the others.
-func (s *Sieve) Forecast(to *policy.Forecast, from int) (next int) {
-	first := s.hand
-	if first == 0 {
-		first = s.queue.Tail
-	}
-	o := offers[bool]{f: to, slots: &s.slots}
-	slot := start(from, first)
-	for n := min(policy.ForecastStep, s.queue.Len); n > 0 && int(slot) < len(s.slots.Cells); n-- {
-		x := &s.slots.Cells[slot]
-		worth := 0.0
-		if x.Val {
-			worth = 1
-		}
-		if more := to.Offer(x.Name, worth); !more && !x.Val {
-			return 0
-		}
-		if slot = x.Prev; slot == 0 {
-			slot = s.queue.Tail
-		}
-		if slot == first {
-			o.last(s.staged)
-			return 0
-		}
-	}
-	if s.queue.Len == 0 {
-		o.last(s.staged)
-		return 0
-	}
-	return int(slot)
-}
-
-// Why is the mark.
-func (s *Sieve) Why(id policy.ID) string {
-	slot, ok := s.slots.Find(id)
-	switch {
-	case !ok:
-		return ""
-	case s.slots.Cells[slot].Val:
-		return "used since the hand passed it: it goes at the next pass"
-	}
-	return "not used since the hand passed it: it goes when the hand comes to it"
 }
 
 // Forecast offers the HIR, the oldest first, then the LIR.
@@ -188,41 +113,4 @@ func (l *LIRS) Why(id policy.ID) string {
 		return "the newest entry, which goes last"
 	}
 	return "LIR: it returns after few other entries were used, and goes only when no HIR is left"
-}
-
-// Forecast offers the least H first.
-func (g *GDSF) Forecast(to *policy.Forecast, _ int) (next int) {
-	g.keyed.Forecast(to.Offer)
-	return 0
-}
-
-// Why is H.
-func (g *GDSF) Why(id policy.ID) string {
-	slot, ok := g.keyed.Slots.Find(id)
-	switch {
-	case !ok:
-		return ""
-	case !g.keyed.Heap.Has(slot):
-		return "the newest entry, which goes last"
-	}
-	e := g.keyed.Slots.At(slot)
-	return fmt.Sprintf("H = %.4g: uses %d, a hit is worth %.3g, floor now %.4g", g.keyed.Heap.Key(slot), e.uses, e.worth, g.floor)
-}
-
-// Forecast offers the least key first.
-func (a *AgingLFU) Forecast(to *policy.Forecast, _ int) (next int) {
-	a.keyed.Forecast(to.Offer)
-	return 0
-}
-
-// Why is the key.
-func (a *AgingLFU) Why(id policy.ID) string {
-	slot, ok := a.keyed.Slots.Find(id)
-	switch {
-	case !ok:
-		return ""
-	case !a.keyed.Heap.Has(slot):
-		return "the newest entry, which goes last"
-	}
-	return fmt.Sprintf("uses %d, each worth %.3g requests of age", a.keyed.Slots.At(slot).uses, a.w)
 }

@@ -16,7 +16,6 @@ var queued = []struct {
 }{
 	{"s3fifo", func(e policy.Evictor) int { return e.(*S3FIFO).ghosts.Len() }},
 	{"w-tinylfu", func(policy.Evictor) int { return 0 }},
-	{"w-tinylfu:form=exact", func(policy.Evictor) int { return 0 }},
 	{"lirs", func(e policy.Evictor) int { return e.(*LIRS).oldest.Len }},
 }
 
@@ -30,8 +29,7 @@ func TestQueuePoliciesAtTheirLimits(t *testing.T) {
 		}
 		for _, name := range []string{
 			"s3fifo:small=0,ghost=0,threshold=1", "s3fifo:small=9C",
-			"w-tinylfu:window=0", "w-tinylfu:window=5C", "w-tinylfu:form=exact,age=20",
-			"w-tinylfu-libcachesim:window=2", "w-tinylfu-libcachesim:counts=exact,window=9C",
+			"w-tinylfu:window=0", "w-tinylfu:window=5C", "w-tinylfu:age=20",
 			"lirs:hir=0,stack=0", "lirs:hir=0.5C,stack=3C", "lirs:hir=9C",
 		} {
 			for _, o := range []policy.Options{{Capacity: 1}, {Capacity: 4, Bytes: true}, {Capacity: 9}} {

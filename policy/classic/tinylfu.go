@@ -14,8 +14,6 @@ var TinyLFUSpec = spec.Spec{
 	Name: "w-tinylfu", Says: "a small LRU window, and behind it what was asked for more often lately than what it replaces",
 	Params: []policy.Param{
 		{Name: "window", Says: "entries in the window at first, at least 1", Default: "0.01C", Max: 1e12},
-		{Name: "form", Says: "how frequencies are counted: by a sketch as in Caffeine, or exactly", Default: "caffeine",
-			Choices: []string{"caffeine", "exact"}},
 		{Name: "climb", Says: "move the size of the window to where more is hit", Default: "on",
 			Choices: []string{"on", "off"}},
 		{Name: "age", Says: "counts are halved after so many requests, the sketch's again after half as many; 0 is never",
@@ -25,13 +23,7 @@ var TinyLFUSpec = spec.Spec{
 }
 
 func makeTinyLFU(a spec.Args) policy.Evictor {
-	var counts frequency
-	if a.Choice("form") == "exact" {
-		counts = &tally{age: a.Whole("age")}
-	} else {
-		counts = newSketch(a.Capacity, a.Whole("age"))
-	}
-	l := newTinyLFU(spec.CapacityOf(a), a.Whole("window"), counts, a.Seed)
+	l := newTinyLFU(spec.CapacityOf(a), a.Whole("window"), newSketch(a.Capacity, a.Whole("age")), a.Seed)
 	l.climbs = a.Choice("climb") == "on"
 	return l
 }
@@ -43,8 +35,7 @@ func makeTinyLFU(a spec.Args) policy.Evictor {
 //
 // where the random chance prevents that a client that can compute the hash keeps a key out of main for ever. Main is a
 // segmented LRU: what is hit on probation (a fifth) becomes protected, whose oldest then goes back on probation.
-// f is a sketch (see there) of every request, first halved after 10 C of them and then after 5 C or more; or with form=exact
-// a count of each key, halved every 10 C.
+// f is a sketch (see there) of every request, first halved after 10 C of them and then after 5 C or more.
 //
 // Every 10 C requests the window is moved by a step, on in the same direction if there were more hits than in the 10 C before,
 // else back. The step shrinks by 2 % each time and is 6.25 % of C again when the hit ratio moved by 5 points. The first
@@ -54,10 +45,8 @@ func makeTinyLFU(a spec.Args) policy.Evictor {
 // Mean hits in per cent over the 48 traces of package workload's Study and Long, seeds 1 to 3, at their capacities of 300
 // to 1,000 and at 100 entries:
 //
-//	form=caffeine            37.2  16.0
-//	form=caffeine,climb=off  36.6  15.6
-//	form=exact               37.5  16.7
-//	form=exact,climb=off     36.8  16.3
+//	climb=on   37.2  16.0
+//	climb=off  36.6  15.6
 //
 // The climb earns most where what was used last returns first (lru: 35 for 28, and 28 for 16 at 100 entries), and costs up
 // to 1.7 points where a window of 1 % is better: on 14 of the traces, on 39 at 100 entries. There a sample of 10 C
@@ -72,7 +61,7 @@ func makeTinyLFU(a spec.Args) policy.Evictor {
 type TinyLFU struct {
 	slots  container.Slots[policy.ID, tinyLFU]
 	queues [3]container.Queue // by segment
-	freq   frequency
+	freq   *sketch
 	rand   *rand.Rand
 	size   spec.Capacity
 	room   int // of the window
@@ -96,7 +85,7 @@ const (
 
 var _ policy.Evictor = (*TinyLFU)(nil)
 
-func newTinyLFU(size spec.Capacity, window int, f frequency, seed uint64) *TinyLFU {
+func newTinyLFU(size spec.Capacity, window int, f *sketch, seed uint64) *TinyLFU {
 	window = max(1, window)
 	return &TinyLFU{
 		size: size, room: window, freq: f, rand: rand.New(rand.NewPCG(seed, 0x71F0)),

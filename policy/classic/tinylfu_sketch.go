@@ -6,12 +6,6 @@ import (
 	"reprise/internal/container"
 )
 
-// frequency estimates how often each key was added.
-type frequency interface {
-	add(key uint64)
-	of(key uint64) int
-}
-
 // sketch is a count-min sketch: four counters of 4 bits for each key, one in each of four rows, of which the least is the
 // estimate, 15 at most. After age additions (0: never) all counters are halved, so that the past fades. The four of a key
 // share 64 bytes, so that a look-up waits for memory once. It takes 8 to 16 bytes per entry of the capacity, at once up to
@@ -90,37 +84,4 @@ func (s *sketch) fade() {
 		s.words[i] = w >> 1 & lowBits3
 	}
 	s.added = max(0, s.added-lost/4) / 2
-}
-
-// tally counts exactly. Every age additions all counts are halved, never if age is 0. It takes 16 to 40 bytes for each key
-// that was added since.
-type tally struct {
-	counts container.Table[uint64, int]
-	age    int
-	added  int
-}
-
-func (t *tally) of(key uint64) int {
-	n, _ := t.counts.Get(key)
-	return n
-}
-
-func (t *tally) add(key uint64) {
-	if n := t.counts.Find(key); n != nil {
-		*n++
-	} else {
-		t.counts.Put(key, 1)
-	}
-	if t.added++; t.added == t.age {
-		t.halve()
-	}
-}
-
-// halve drops what was counted once.
-func (t *tally) halve() {
-	t.added = 0
-	t.counts.DeleteFunc(func(_ uint64, n *int) bool {
-		*n /= 2
-		return *n == 0
-	})
 }

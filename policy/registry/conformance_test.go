@@ -164,7 +164,7 @@ func TestEvictorsUnderALedger(t *testing.T) {
 // TestCapacityReservesNothing makes every policy for a capacity that is never reached: memory is only used for entries.
 func TestCapacityReservesNothing(t *testing.T) {
 	const most = 48 << 20
-	for _, name := range append(Names(), "w-tinylfu:form=exact") {
+	for _, name := range Names() {
 		for _, o := range []policy.Options{{Capacity: 2e8}, {Capacity: 2e8, Bytes: true}} {
 			var before, after runtime.MemStats
 			runtime.ReadMemStats(&before)

@@ -67,7 +67,7 @@ func TestReplacementKeepsImportance(t *testing.T) {
 
 // TestReplacementChangesTheWorth: another entry is the victim after an answer has become large.
 func TestReplacementChangesTheWorth(t *testing.T) {
-	for _, name := range []string{"gdsf", "haz", "rac:admission=paper", "rac:lambda=0"} {
+	for _, name := range []string{"haz", "rac:admission=paper", "rac:lambda=0"} {
 		e := named(t, name, policy.Options{Capacity: 4, Bytes: true})
 		for id := policy.ID(1); id <= 4; id++ {
 			e.Insert(policy.Item{ID: id, Topic: 1, Size: 100, Cost: 10}, policy.Tick{Seq: 1})

@@ -18,13 +18,12 @@ import (
 
 // policies lists the policies that serve, the simple ones first.
 var policies = spec.Set{
-	&classic.FIFOSpec, &classic.LRUSpec, &classic.LFUSpec, &classic.TTLSpec, &classic.SieveSpec, &classic.S3FIFOSpec, &classic.TinyLFUSpec,
-	&classic.LIRSSpec, &classic.GDSFSpec, &classic.AgingLFUSpec, &rac.Spec, &rac.PaperSpec, &haz.Spec, &panel.Spec,
+	&classic.LRUSpec, &classic.TTLSpec, &classic.S3FIFOSpec, &classic.TinyLFUSpec, &classic.LIRSSpec, &rac.Spec, &rac.PaperSpec, &haz.Spec, &panel.Spec,
 }
 
 // replayed lists the names of policies that only replays have, in the laboratory.
 var replayed = []string{
-	"clock", "random", "ttl-sliding", "2q", "arc", "lhd", "lecar", "cacheus", "gdfs", "lfu-da", "wa", "wa+", "lpc", "lpc-wa", "rac-no-tp", "rac-no-tsi",
+	"fifo", "lfu", "sieve", "gdsf", "aging-lfu", "clock", "random", "ttl-sliding", "2q", "arc", "lhd", "lecar", "cacheus", "gdfs", "lfu-da", "wa", "wa+", "lpc", "lpc-wa", "rac-no-tp", "rac-no-tsi",
 }
 
 // New makes an empty evictor of a name that may be followed by parameters: "lru", "rac:alpha=0.1/C,lambda=2".

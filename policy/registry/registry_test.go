@@ -20,7 +20,7 @@ func TestNewErrors(t *testing.T) {
 		{"lru", policy.Options{Capacity: 10, Params: map[string]string{"alpha": "many"}}, ""}, // lru has none
 		{"rac", policy.Options{Capacity: 10, Params: map[string]string{"alpha": "many"}}, "alpha=many: want a number from 0 to 1000000"},
 		{"lru", policy.Options{}, "capacity 0"},
-		{"lruu", policy.Options{Capacity: 10}, "want one of fifo, lru,"},
+		{"lruu", policy.Options{Capacity: 10}, "want one of lru, ttl,"},
 		{"lru:alpha=1", policy.Options{Capacity: 10}, "lru has none"},
 		{"rac:beth=1", policy.Options{Capacity: 10}, `no parameter "beth": want alpha, lambda, dep-cap`},
 		{"rac:alpha", policy.Options{Capacity: 10}, "want key=value"},

@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
@@ -40,9 +41,9 @@ type Cacheus struct {
 
 	slots  container.Slots[policy.ID, cacheusEntry]
 	lru    srLRU
-	lfu    container.KeyHeap // counts; ties go to what was used most recently
-	counts uint32            // calls of count
-	staged uint32            // the newest entry: in neither until the next Insert or Hit
+	lfu    keyed.Heap // counts; ties go to what was used most recently
+	counts uint32     // calls of count
+	staged uint32     // the newest entry: in neither until the next Insert or Hit
 	past   [2]container.History[struct{}]
 
 	named  policy.ID // by the last Victim

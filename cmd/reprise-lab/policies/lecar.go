@@ -4,6 +4,7 @@ import (
 	"math"
 	"math/rand/v2"
 
+	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
@@ -36,7 +37,7 @@ type LeCaR struct {
 
 	slots  container.Slots[policy.ID, uint64] // identities
 	recent container.Queue                    // the latest used at its head
-	counts container.KeyHeap
+	counts keyed.Heap
 	staged uint32 // the newest entry: in neither until the next Insert or Hit
 	past   [2]container.History[int64]
 	now    int64 // Seq of the last request

@@ -18,10 +18,10 @@ import (
 
 // All lists every policy, the simple ones first.
 var All = spec.Set{
-	&classic.FIFOSpec, &classic.LRUSpec, &classic.LFUSpec, &clockSpec, &randomSpec, &classic.TTLSpec, &ttlSlidingSpec,
-	&classic.SieveSpec, &twoQSpec, &arcSpec, &classic.S3FIFOSpec, &classic.TinyLFUSpec, &classic.LIRSSpec,
+	&fifoSpec, &classic.LRUSpec, &lfuSpec, &clockSpec, &randomSpec, &classic.TTLSpec, &ttlSlidingSpec,
+	&sieveSpec, &twoQSpec, &arcSpec, &classic.S3FIFOSpec, &classic.TinyLFUSpec, &classic.LIRSSpec,
 	&lhdSpec, &lecarSpec, &cacheusSpec,
-	&classic.GDSFSpec, &kv.GDFSSpec, &lfudaSpec, &classic.AgingLFUSpec,
+	&kv.GDSFSpec, &kv.GDFSSpec, &lfudaSpec, &kv.AgingLFUSpec,
 	&kv.WASpec, &kv.WAPlusSpec, &kv.LPCSpec, &kv.HybridSpec,
 	&rac.Spec, &rac.PaperSpec, &noTPSpec, &noTSISpec,
 	&haz.Spec, &panel.Spec,

@@ -11,6 +11,18 @@ import (
 // TestOrders compares the order of evictions. Most policies stage the last item, and evict it last.
 func TestOrders(t *testing.T) {
 	for _, c := range []struct{ policy, script, want string }{
+		{"fifo", "+1 +2 +3 h1 h1", "[1 2 3]"},
+		{"fifo", "+1 +2 +3 -2 +4", "[1 3 4]"},
+		{"sieve", "+1 +2 +3 h1 +4", "[2 3 1 4]"},
+		{"sieve", "+1 +2 h1 h2 +3 . +4", "[2 3 4]"},          // the hand is behind the new ones
+		{"sieve", "+1 +2 +3 +4 +5 h1 . -3", "[4 5 1]"},       // the entry under the hand is purged
+		{"sieve", "+1 +2 +3 +4 h1 . -4 -3 +5 +6", "[1 5 6]"}, // so is all that was before it
+		{"lfu", "+1 +2 h2 h1 +3 +4", "[3 2 1 4]"},
+		{"lfu", "+1 +2 h2 h2 +3 . +4 . +5", "[4 2 5]"},
+		{"gdsf", "+1 +2 h2 h2 +3 . +4 . +5", "[2 4 5]"},
+		{"aging-lfu:w=0", "+1 +2 h1 +3 +4", "[2 1 3 4]"},
+		{"aging-lfu:w=2", "+1 +2 h1 +3 +4", "[2 3 1 4]"},
+		{"aging-lfu:w=1", "+1 +2 h1 +3 +4", "[2 1 3 4]"}, // 2+3 and 1+4: the least recently used
 		{"ttl-sliding", "+1 +2 +3 h1 +4", "[2 3 1 4]"},
 		{"clock", "+1 h1 +2 h2 +3 +4", "[3 1 2 4]"},
 		{"clock", "+1 h1 h1 +2 +3 . +4 .", "[3 4]"},

@@ -1,6 +1,7 @@
 package policies
 
 import (
+	"reprise/cmd/reprise-lab/policies/kv"
 	"reprise/policy"
 	"reprise/policy/classic"
 	"reprise/policy/rac"
@@ -11,7 +12,7 @@ import (
 // GDSF where every entry has the same worth: K = L + uses.
 var lfudaSpec = spec.Spec{
 	Name: "lfu-da", Says: "LFU over a floor that rises with each eviction",
-	New: func(spec.Args) policy.Evictor { return classic.NewGDSF(spec.Hits) },
+	New: func(spec.Args) policy.Evictor { return kv.NewGDSF(spec.Hits) },
 }
 
 // The ablations of paper 002 §4.4.

@@ -13,7 +13,7 @@ func (f *findings) claims() report.Section {
 	s.Say(`Paper 002 is "RAC: Relation-Aware Cache Replacement for Large Language Models"; § is a section of it. Here rac-paper is its policy as printed, with a decay
 of 1/C, as the paper gives none; rac is that policy tuned; haz learns how soon an entry returns, from recency, frequency, topic and conversation; rac+ is a panel on
 which haz, w-tinylfu, s3fifo, lirs and lru vote. They are given the true topics, except for texts and where gates are varied: there topics are found online.
-"w-tinylfu exact" counts exactly and has a fixed window.`)
+"w-tinylfu fixed" has a fixed window.`)
 	if t := f.gains(); len(t.Rows) > 0 {
 		s.Show(t)
 	}

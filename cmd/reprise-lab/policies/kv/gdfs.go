@@ -2,7 +2,6 @@ package kv
 
 import (
 	"reprise/policy"
-	"reprise/policy/classic"
 	"reprise/policy/spec"
 )
 
@@ -13,7 +12,7 @@ var GDFSSpec = spec.Spec{
 	Blocks: true,
 	Params: []policy.Param{spec.ValueParam},
 	New: func(a spec.Args) policy.Evictor {
-		g := classic.NewGDSF(a.Value())
+		g := NewGDSF(a.Value())
 		g.ByOffset()
 		return g
 	},

@@ -3,8 +3,8 @@ package kv
 import (
 	"math"
 
+	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/cmd/reprise-lab/policies/pinning"
-	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
 )
@@ -114,7 +114,7 @@ func (h *Hybrid) use(slot uint32, it *policy.Item) {
 	class := h.class(it.Category)
 	c := h.blocks.cells.At(slot)
 	odds, pools := h.blocks.odds(slot, h.model.now), h.blocks.pools(slot, it.Topic)
-	c.offset = container.Int32(it.Offset)
+	c.offset = keyed.Int32(it.Offset)
 	if c.class != class {
 		h.blocks.move(slot, class)
 	}

@@ -1,8 +1,8 @@
 package kv
 
 import (
+	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/cmd/reprise-lab/policies/pinning"
-	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
 )
@@ -119,7 +119,7 @@ func (l *LPC) Unpin(id policy.ID, at policy.Tick) {
 func (l *LPC) use(slot uint32, it *policy.Item, seq int64) {
 	c := l.blocks.cells.At(slot)
 	logit := l.logit(it)
-	c.offset = container.Int32(it.Offset)
+	c.offset = keyed.Int32(it.Offset)
 	if l.prior == 0 && !(it.Prob > 0) {
 		l.turns.touch(c, it, seq, l.clock.now)
 	}

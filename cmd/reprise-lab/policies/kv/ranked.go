@@ -3,6 +3,7 @@ package kv
 import (
 	"math"
 
+	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
@@ -122,7 +123,7 @@ func (r *ranked) reorder(class int) {
 
 func (r *ranked) node(slot uint32) container.Node {
 	c := r.cells.At(slot)
-	return container.Node{Major: container.Rank(c.logit + r.rates[c.class]*c.last), Minor: container.LargerFirst(c.offset), Item: slot}
+	return container.Node{Major: container.Rank(c.logit + r.rates[c.class]*c.last), Minor: keyed.LargerFirst(c.offset), Item: slot}
 }
 
 // pin counts one more pin of id.

@@ -9,7 +9,7 @@ import (
 )
 
 // specs are the policies of this package by name, and those that they are compared with.
-var specs = spec.Set{&WASpec, &WAPlusSpec, &LPCSpec, &HybridSpec, &classic.LRUSpec, &classic.AgingLFUSpec, &GDFSSpec}
+var specs = spec.Set{&WASpec, &WAPlusSpec, &LPCSpec, &HybridSpec, &classic.LRUSpec, &AgingLFUSpec, &GDFSSpec}
 
 func newPolicy(t testing.TB, name string) policy.Evictor {
 	t.Helper()

@@ -3,6 +3,7 @@ package kv
 import (
 	"math"
 
+	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/internal/container"
 	"reprise/policy"
@@ -101,7 +102,7 @@ func (w *WA) Insert(it policy.Item, at policy.Tick) {
 	}
 	w.model.tick(at)
 	class := w.class(it.Category)
-	slot := w.cells.Add(it.ID, waCell{key: it.Identity(), offset: container.Int32(it.Offset), class: class, topic: it.Topic})
+	slot := w.cells.Add(it.ID, waCell{key: it.Identity(), offset: keyed.Int32(it.Offset), class: class, topic: it.Topic})
 	w.cells.PushHead(&w.queues[class], slot)
 	w.stamp(slot)
 	w.learn(slot)
@@ -121,7 +122,7 @@ func (w *WA) HitIn(it policy.Item, at policy.Tick) {
 	if slot, ok := w.cells.Find(it.ID); ok {
 		w.model.tick(at)
 		c := w.cells.At(slot)
-		c.offset, c.shared, c.topic = container.Int32(it.Offset), c.shared || c.topic != it.Topic, it.Topic
+		c.offset, c.shared, c.topic = keyed.Int32(it.Offset), c.shared || c.topic != it.Topic, it.Topic
 		category := it.Category
 		if w.shares && c.shared {
 			category |= several

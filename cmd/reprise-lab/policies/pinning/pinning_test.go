@@ -12,7 +12,7 @@ import (
 
 // TestPinnedIsLazy: an entry leaves the inner policy only when it is named, and comes back at its last Unpin.
 func TestPinnedIsLazy(t *testing.T) {
-	fifo := &classic.FIFO{}
+	fifo := &policies.FIFO{}
 	p := pinning.Pinned(fifo)
 	policytest.PlayScript(t, p, "+1 +2 +3")
 	p.Pin(1)
@@ -47,7 +47,7 @@ func TestPinnedKeepsTheItem(t *testing.T) {
 
 // noted is a FIFO that notes what is inserted.
 type noted struct {
-	classic.FIFO
+	policies.FIFO
 	inserted []policy.Item
 }
 

@@ -1,9 +1,9 @@
 package blocks
 
 import (
+	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/cmd/reprise-lab/sim"
-	"reprise/internal/container"
 	"reprise/policy"
 )
 
@@ -20,8 +20,8 @@ const (
 // belady evicts the block of the latest next use. A use is a position in the sequence of all blocks of all prompts, so that of the blocks
 // of one request the deepest is the latest, and no two blocks have one next use.
 type belady struct {
-	keyed container.Keyed[policy.ID, int64] // the next use, of which the key is the negative
-	next  int64                             // use of the coming item
+	keyed keyed.Entries[policy.ID, int64] // the next use, of which the key is the negative
+	next  int64                           // use of the coming item
 }
 
 var (

@@ -1,4 +1,4 @@
-package classic
+package policies
 
 import (
 	"cmp"
@@ -39,7 +39,7 @@ func TestSimplePoliciesNameTheVictimsOfTheirDefinitions(t *testing.T) {
 	} {
 		for _, limit := range []policy.Limit{{Entries: 12}, {Bytes: 100}} {
 			t.Run(fmt.Sprintf("%s/%+v", name, limit), func(t *testing.T) {
-				e, err := specs.New(name, policy.Options{Capacity: 12, Bytes: true})
+				e, err := New(name, policy.Options{Capacity: 12, Bytes: true})
 				if err != nil {
 					t.Fatal(err)
 				}

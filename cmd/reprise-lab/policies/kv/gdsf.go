@@ -1,6 +1,7 @@
-package classic
+package kv
 
 import (
+	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
@@ -20,7 +21,7 @@ var GDSFSpec = spec.Spec{
 // Every call is O(log n), Victim O(1). Memory per resident: some 65 bytes, 80 with ByOffset.
 // Source: Cherkasova, "Improving WWW proxies performance with Greedy-Dual-Size-Frequency caching policy" (HP Labs, 1998).
 type GDSF struct {
-	keyed container.Keyed[policy.ID, gdsfEntry]
+	keyed keyed.Entries[policy.ID, gdsfEntry]
 	mode  spec.Value
 	floor float64 // L
 	deep  *depths // of ByOffset; else nil
@@ -60,7 +61,7 @@ func (g *GDSF) Insert(it policy.Item, _ policy.Tick) {
 	g.link()
 	g.keyed.Stage(it.ID, gdsfEntry{worth: float32(g.mode.Of(it))})
 	if slot, _ := g.keyed.Slots.Find(it.ID); g.deep != nil {
-		g.deep.set(slot, container.Int32(it.Offset))
+		g.deep.set(slot, keyed.Int32(it.Offset))
 	}
 }
 
@@ -148,5 +149,5 @@ func (d *depths) set(slot uint32, offset int32) {
 func (d *depths) use(slot uint32) uint32 {
 	d.uses++
 	d.last[slot] = d.uses
-	return container.LargerFirst(d.offset[slot])
+	return keyed.LargerFirst(d.offset[slot])
 }

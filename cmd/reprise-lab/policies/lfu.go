@@ -1,13 +1,14 @@
-package classic
+package policies
 
 import (
+	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
 )
 
-// LFUSpec describes lfu and its parameters.
-var LFUSpec = spec.Spec{
+// lfuSpec describes lfu and its parameters.
+var lfuSpec = spec.Spec{
 	Name: "lfu", Says: "least frequently used since its insertion",
 	New: func(spec.Args) policy.Evictor { return &LFU{} },
 }
@@ -17,7 +18,7 @@ var LFUSpec = spec.Spec{
 //
 // Every call is O(log n), Victim O(1). Memory per resident: some 55 bytes.
 type LFU struct {
-	keyed container.Keyed[policy.ID, uint32] // the number of uses, which is the key
+	keyed keyed.Entries[policy.ID, uint32] // the number of uses, which is the key
 }
 
 var _ policy.Evictor = (*LFU)(nil)

@@ -1,4 +1,4 @@
-package classic
+package policies
 
 import (
 	"reprise/internal/container"
@@ -6,8 +6,8 @@ import (
 	"reprise/policy/spec"
 )
 
-// SieveSpec describes sieve and its parameters.
-var SieveSpec = spec.Spec{
+// sieveSpec describes sieve and its parameters.
+var sieveSpec = spec.Spec{
 	Name: "sieve", Says: "lazy promotion and quick demotion: a hand over a FIFO queue that spares what was used",
 	New: func(spec.Args) policy.Evictor { return &Sieve{} },
 }

@@ -1,4 +1,4 @@
-package classic
+package policies
 
 import (
 	"reprise/internal/container"
@@ -6,8 +6,8 @@ import (
 	"reprise/policy/spec"
 )
 
-// FIFOSpec describes fifo and its parameters.
-var FIFOSpec = spec.Spec{
+// fifoSpec describes fifo and its parameters.
+var fifoSpec = spec.Spec{
 	Name: "fifo", Says: "first in, first out",
 	New: func(spec.Args) policy.Evictor { return &FIFO{} },
 }

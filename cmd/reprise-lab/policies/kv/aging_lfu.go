@@ -1,6 +1,7 @@
-package classic
+package kv
 
 import (
+	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/internal/container"
 	"reprise/policy"
 	"reprise/policy/spec"
@@ -23,7 +24,7 @@ var AgingLFUSpec = spec.Spec{
 //
 // Every call is O(log n), Victim O(1). Memory per resident: some 70 bytes. Source: paper 003.
 type AgingLFU struct {
-	keyed container.Keyed[policy.ID, agingEntry]
+	keyed keyed.Entries[policy.ID, agingEntry]
 	w     float64
 	at    int64  // request of the entry that is staged
 	last  uint64 // use, of all entries
@@ -49,7 +50,7 @@ func (a *AgingLFU) Insert(it policy.Item, at policy.Tick) {
 		return
 	}
 	a.link()
-	a.keyed.Stage(it.ID, agingEntry{offset: container.Int32(it.Offset)})
+	a.keyed.Stage(it.ID, agingEntry{offset: keyed.Int32(it.Offset)})
 	a.at = at.Seq
 }
 
@@ -96,7 +97,7 @@ func (a *AgingLFU) rank(slot uint32, seq int64) {
 	e := a.keyed.Slots.At(slot)
 	a.last++
 	e.last = a.last
-	a.keyed.Heap.SetMinor(slot, a.w*float64(e.uses)+float64(seq), container.LargerFirst(e.offset))
+	a.keyed.Heap.SetMinor(slot, a.w*float64(e.uses)+float64(seq), keyed.LargerFirst(e.offset))
 }
 
 func (a *AgingLFU) link() {

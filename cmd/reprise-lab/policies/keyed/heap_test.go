@@ -1,14 +1,16 @@
-package container
+package keyed
 
 import (
 	"math"
 	"math/rand/v2"
 	"testing"
+
+	"reprise/internal/container"
 )
 
-// TestKeyHeapAgainstAScan plays random calls and looks for the least by a scan. The uses run over their end on the way.
-func TestKeyHeapAgainstAScan(t *testing.T) {
-	var h KeyHeap
+// TestHeapAgainstAScan plays random calls and looks for the least by a scan. The uses run over their end on the way.
+func TestHeapAgainstAScan(t *testing.T) {
+	var h Heap
 	type node struct {
 		key  float64
 		used int
@@ -45,7 +47,7 @@ func TestKeyHeapAgainstAScan(t *testing.T) {
 }
 
 // skip makes the last uses those just before the counter ends.
-func (h *KeyHeap) skip() {
+func (h *Heap) skip() {
 	by := math.MaxUint32 - h.uses - 100
 	h.uses += by
 	for i := range h.Heap.Nodes {
@@ -53,8 +55,8 @@ func (h *KeyHeap) skip() {
 	}
 }
 
-func TestKeyHeapTies(t *testing.T) {
-	var h KeyHeap
+func TestHeapTies(t *testing.T) {
+	var h Heap
 	h.Set(1, 5)
 	h.Set(2, 5)
 	h.Set(3, 4)
@@ -70,10 +72,10 @@ func TestKeyHeapTies(t *testing.T) {
 func TestRanksHaveTheOrderOfNumbers(t *testing.T) {
 	all := []float64{math.Inf(-1), -1e30, -2, -1, 0, 1e-300, 0.5, 1, 1 << 53, 1e300, math.Inf(1)}
 	for i, v := range all {
-		if got := unrank(Rank(v)); got != v {
+		if got := unrank(container.Rank(v)); got != v {
 			t.Errorf("rank of %v is that of %v", v, got)
 		}
-		if i > 0 && Rank(all[i-1]) >= Rank(v) {
+		if i > 0 && container.Rank(all[i-1]) >= container.Rank(v) {
 			t.Errorf("rank of %v is not below that of %v", all[i-1], v)
 		}
 	}
@@ -81,7 +83,7 @@ func TestRanksHaveTheOrderOfNumbers(t *testing.T) {
 
 // TestHeapGivesBackMemory: a heap that was large once does not keep the room of it.
 func TestHeapGivesBackMemory(t *testing.T) {
-	var h KeyHeap
+	var h Heap
 	for item := range uint32(1000) {
 		h.Set(item, float64(item))
 	}
