@@ -55,27 +55,6 @@ func TestCharacterize(t *testing.T) {
 	}
 }
 
-// TestCharacterizeErrors: a wrong line of a file, and windows that are too many, are reported with what is allowed.
-func TestCharacterizeErrors(t *testing.T) {
-	path := twoChats(t)
-	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	wrong := filepath.Join(t.TempDir(), "wrong.jsonl")
-	if err := os.WriteFile(wrong, []byte(strings.Replace(string(text), `"at":10`, `"at":"x"`, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	for want, args := range map[string][]string{
-		"line 3":                     {"--trace", wrong},
-		"want at most 10000 of them": {"--trace", path, "--window", "1ms"},
-	} {
-		if _, messages, code := run(append([]string{"characterize"}, args...)...); code != cli.ExitFailed || !strings.Contains(messages, want) {
-			t.Errorf("%v: exit %d: %s", args, code, messages)
-		}
-	}
-}
-
 // TestCharacterizeBytesPerToken: capacities in bytes are those of the given model.
 func TestCharacterizeBytesPerToken(t *testing.T) {
 	path := writeBlocks(t)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"encoding/json"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -30,20 +29,6 @@ func TestGenerateWritesATrace(t *testing.T) {
 		if !strings.Contains(out, want) {
 			t.Errorf("%q is not in\n%s", want, out)
 		}
-	}
-}
-
-func TestGenerateJSON(t *testing.T) {
-	out, messages, code := run("generate", "qwen-b:requests=500", "--json")
-	if code != cli.ExitOK || messages != "" {
-		t.Fatalf("exit %d: %s", code, messages)
-	}
-	var first figureLine
-	if err := json.NewDecoder(strings.NewReader(out)).Decode(&first); err != nil {
-		t.Fatal(err)
-	}
-	if first.Trace != "qwen-b:requests=500,seed=1" || first.Figure != "ideal hit ratio" || first.Published != .542 || first.Measured == nil || *first.Measured <= 0 {
-		t.Errorf("the first figure is %+v", first)
 	}
 }
 

@@ -163,22 +163,6 @@ func TestReplayKind(t *testing.T) {
 	}
 }
 
-// TestReplayGenerated: tables say which traces are generated.
-func TestReplayGenerated(t *testing.T) {
-	out, messages, code := run("replay", "--trace", "generate:growth:tokens=200", "--policy", "lru", "--capacity", "50")
-	if code != cli.ExitOK || !strings.Contains(out, "growth:tokens=200,seed=1 (generated): ") {
-		t.Errorf("exit %d: %s%s", code, out, messages)
-	}
-	path := filepath.Join(t.TempDir(), "report.html")
-	if _, messages, code := run("replay", "--trace", "generate:growth:tokens=200", "--policy", "lru", "--capacity", "50", "--html", path); code != cli.ExitOK {
-		t.Fatalf("exit %d: %s", code, messages)
-	}
-	page, err := os.ReadFile(path)
-	if err != nil || strings.Count(string(page), "(generated)") < 2 {
-		t.Errorf("%v: the page does not say that the trace is generated", err)
-	}
-}
-
 // TestReplayPredictions: with a model lpc has predictions, and without one a message says that it has none.
 func TestReplayPredictions(t *testing.T) {
 	path, model := writeText(t, "talks.jsonl", talks()), filepath.Join(t.TempDir(), "lpc.model")

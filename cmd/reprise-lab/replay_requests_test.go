@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -139,42 +138,6 @@ func TestReplayWindows(t *testing.T) {
 	}
 }
 
-// TestReplayWindowsJSON: each line has its windows, and the requests and hits of all are in them.
-func TestReplayWindowsJSON(t *testing.T) {
-	for _, l := range replayJSON(t, "--trace", "generate:loop:n=6000", "--policy", "lru,rac+,belady", "--capacity", "5%", "--warmup", "200", "--windows", "7") {
-		requests, hits, changes := int64(0), int64(0), 0
-		for _, w := range l.Windows {
-			if w.First != 201+requests || (w.Panel != nil) != (l.Policy == "rac+") || l.Policy != "belady" && w.Regret < 0 {
-				t.Errorf("%s: %+v", l.Policy, w)
-			}
-			requests, hits = requests+w.Requests, hits+w.Hits
-			if w.Panel == nil {
-				continue
-			}
-			led := 0.0
-			for _, x := range w.Panel.Experts {
-				led += x.Led
-			}
-			for _, c := range w.Panel.Changes {
-				if changes++; c.Seq < w.First || c.Seq >= w.First+w.Requests || c.From == c.To || c.Ahead <= c.Needed {
-					t.Errorf("window of %d from request %d: %+v", w.Requests, w.First, c)
-				}
-			}
-			if math.Abs(led-1) > 1e-9 || len(w.Panel.Experts) < 2 || w.Panel.Leader == "" {
-				t.Errorf("%+v", w.Panel)
-			}
-		}
-		if len(l.Windows) != 7 || requests != l.Requests || hits != l.Hits || l.Policy == "rac+" && changes == 0 {
-			t.Errorf("%s: %d windows of %d requests and %d hits, %d changes of the leader", l.Policy, len(l.Windows), requests, hits, changes)
-		}
-	}
-	for _, l := range replayJSON(t, "--trace", "generate:loop:n=600", "--policy", "rac+", "--capacity", "5%") {
-		if l.Windows != nil {
-			t.Errorf("windows without --windows: %+v", l.Windows)
-		}
-	}
-}
-
 func TestReplayJSON(t *testing.T) {
 	a, b := logFile(t, "a", 500), logFile(t, "b", 700)
 	all := replayJSON(t, "--trace", a+","+b, "--policy", "lru,belady", "--capacity", "20,50", "--warmup", "100")
@@ -265,14 +228,6 @@ func TestReplayList(t *testing.T) {
 	}
 	if !strings.Contains(workloads, "(the parameters of syn)") || !strings.Contains(workloads, "\n  irm:n=") {
 		t.Errorf("the workloads are\n%s", workloads)
-	}
-}
-
-// TestReplayUnknownWorkload is apart from the other errors because its message lists all workloads.
-func TestReplayUnknownWorkload(t *testing.T) {
-	_, talk, code := run("replay", "--generate=dirft:n=5")
-	if code != cli.ExitUsage || !strings.Contains(talk, `unknown workload "dirft": want one of syn, `) || !strings.Contains(talk, "; did you mean drift?") {
-		t.Errorf("exit %d: %s", code, talk)
 	}
 }
 

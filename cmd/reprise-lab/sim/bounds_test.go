@@ -2,13 +2,11 @@ package sim
 
 import (
 	"encoding/csv"
-	"fmt"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
-	"strings"
 	"testing"
 
 	"reprise/internal/dataset"
@@ -27,24 +25,6 @@ func TestNextUseAndRemaining(t *testing.T) {
 		if got := Remaining(c.ids); !slices.Equal(got, c.remaining) {
 			t.Errorf("Remaining(%v) = %v, want %v", c.ids, got, c.remaining)
 		}
-	}
-}
-
-// TestBoundsOracle compares the bounds with answers of an independent implementation.
-func TestBoundsOracle(t *testing.T) {
-	fresh := map[string]func() Clairvoyant{"Belady": belady, "Belady-bypass": bypass}
-	for _, row := range oracleRows(t) {
-		trace, algorithm := row[0], row[1]
-		if fresh[algorithm] == nil {
-			continue
-		}
-		capacity, _ := strconv.Atoi(row[2])
-		want, _ := strconv.Atoi(row[4])
-		t.Run(fmt.Sprintf("%s/%s/%d", trace, algorithm, capacity), func(t *testing.T) {
-			if got := misses(fresh[algorithm](), capacity, oracleTrace(t, trace)); got != want {
-				t.Errorf("%d misses, want %d", got, want)
-			}
-		})
 	}
 }
 
@@ -73,61 +53,9 @@ func misses(e Clairvoyant, capacity int, ids []uint32) (n int) {
 	return n
 }
 
-// TestBoundsOrder plays scripts: "2@9*1" inserts ID 2 whose next use is at 9 with 1 request left, and hits it where it is
-// resident.
-func TestBoundsOrder(t *testing.T) {
-	for _, c := range []struct {
-		name, script, want string
-		fresh              func() Clairvoyant
-	}{
-		{"furthest first", "1@9 2@5 3@7 4@6", "[1 3 2 4]", belady}, // 4 is staged to the end
-		{"a hit has a new next use", "1@9 2@5 3@7 1@6 4@8", "[3 1 2 4]", belady},
-		{"the newest too with bypass", "1@9 2@5 3@7 4@8", "[1 4 3 2]", bypass},
-		{"never again: the largest first", "1@9/3 2@9/5 3@9/4 4@8/9", "[2 3 1 4]", bypass},
-		{"never again and equal: the first", "2@9 1@9 3@9", "[1 2 3]", bypass},
-		{"fewest left first, the newest included", "1*2 2*1 3*3 4*0", "[4 2 1 3]", counts},
-		{"ties by last use", "1*1 2*2 3*1 2*1", "[1 3 2]", counts},
-		{"purges", "1@9 2@5 -1 3@7 -3 4@8 5@1 -2", "[4 5]", belady},
-		{"an unknown one", "1@9 -7 2@5 -7", "[1 2]", bypass},
-	} {
-		e := c.fresh()
-		play(t, e, c.script)
-		var got []policy.ID
-		for id, ok := e.Victim(); ok; id, ok = e.Victim() {
-			got = append(got, id)
-			e.Remove(id, policy.Evicted)
-		}
-		if fmt.Sprint(got) != c.want {
-			t.Errorf("%s: %q: %v, want %s", c.name, c.script, got, c.want)
-		}
-	}
-}
-
 func belady() Clairvoyant { return NewBelady(false) }
 func bypass() Clairvoyant { return NewBelady(true) }
 func counts() Clairvoyant { return NewCountOracle() }
-
-func play(t *testing.T, e Clairvoyant, script string) {
-	t.Helper()
-	for seq, word := range strings.Fields(script) {
-		var id, next, remaining, size int64
-		read := func(format string, into ...any) bool {
-			n, err := fmt.Sscanf(word+" ", format+" ", into...)
-			return err == nil && n == len(into)
-		}
-		if read("-%d", &id) {
-			e.Remove(policy.ID(id), policy.Evicted)
-			continue
-		}
-		if !read("%d@%d/%d", &id, &next, &size) && !read("%d@%d", &id, &next) && !read("%d*%d", &id, &remaining) {
-			t.Fatalf("script %q: cannot read %q", script, word)
-		}
-		e.Foresee(next, remaining)
-		e.Hit(policy.ID(id), policy.Tick{Seq: int64(seq)})
-		e.Foresee(next, remaining)
-		e.Insert(policy.Item{ID: policy.ID(id), Size: size}, policy.Tick{Seq: int64(seq)})
-	}
-}
 
 func TestBoundsIgnoreMistakes(t *testing.T) {
 	for _, e := range []Clairvoyant{belady(), bypass(), counts()} {
@@ -204,25 +132,6 @@ func TestBoundsAgainstAScan(t *testing.T) {
 	}
 }
 
-// TestCountOracleIsBetween: its misses are between those of Belady and the best of the policies without foresight.
-func TestCountOracleIsBetween(t *testing.T) {
-	ids := oracleTrace(t, "zipf075")
-	for _, capacity := range []int{100, 1000} {
-		least, most := misses(bypass(), capacity, ids), len(ids)
-		for _, row := range oracleRows(t) {
-			if row[0] == "zipf075" && row[2] == strconv.Itoa(capacity) && !strings.HasPrefix(row[1], "Belady") {
-				n, _ := strconv.Atoi(row[4])
-				most = min(most, n)
-			}
-		}
-		if n := misses(counts(), capacity, ids); n <= least || n >= most {
-			t.Errorf("capacity %d: %d misses, want between %d and %d", capacity, n, least, most)
-		} else {
-			t.Logf("capacity %d: %d misses, between %d and %d", capacity, n, least, most)
-		}
-	}
-}
-
 func oracleRows(t *testing.T) [][]string {
 	t.Helper()
 	f, err := os.Open(filepath.Join("..", "..", "..", "policy", "testdata", "oracle", "results.csv"))
@@ -251,19 +160,4 @@ func oracleTrace(t *testing.T, name string) (ids []uint32) {
 		ids = append(ids, uint32(id))
 	}
 	return ids
-}
-
-// BenchmarkBelady prints the cost of a request at 1,000 residents of 10,000 identities, the Ledger's included.
-func BenchmarkBelady(b *testing.B) {
-	r := rand.New(rand.NewPCG(1, 2))
-	zipf := rand.NewZipf(r, 1.1, 10, 9999)
-	ids := make([]uint32, 1_000_000)
-	for i := range ids {
-		ids[i] = uint32(zipf.Uint64())
-	}
-	for b.Loop() {
-		misses(NewBelady(false), 1000, ids)
-	}
-	b.ReportMetric(float64(b.N)*float64(len(ids))/b.Elapsed().Seconds()/1e6, "Mreq/s")
-	b.ReportMetric(0, "ns/op")
 }

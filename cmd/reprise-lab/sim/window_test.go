@@ -3,7 +3,6 @@ package sim
 import (
 	"context"
 	"fmt"
-	"math"
 	"reflect"
 	"testing"
 
@@ -76,38 +75,6 @@ func TestWindowsByTokens(t *testing.T) {
 	}
 	if results[8].Windows[0].Regret >= 0 || tokens != 3 {
 		t.Errorf("belady has regret %v, %d results are by tokens", results[8].Windows[0].Regret, tokens)
-	}
-}
-
-// TestWindowsOfARun: the regret of rac+ in a window is that of its best expert, counted as its hits.
-func TestWindowsOfARun(t *testing.T) {
-	for _, name := range []string{"rac+", "rac+:sample=10"} {
-		results, err := Replay(t.Context(), randomTrace(5, 9000), Options{Policies: []string{name, "lru"}, Capacities: []Capacity{{Entries: 60}}, Windows: 6})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for k, w := range results[0].Windows {
-			if w.Panel == nil || len(w.Panel.Experts) < 2 || w.Panel.Leader == "" {
-				t.Fatalf("%s: window %d: %+v", name, k, w.Panel)
-			}
-			best, led := 0.0, 0.0
-			for _, x := range w.Panel.Experts {
-				led += x.Led
-				if x.Name == "lru" && name == "rac+" && math.Abs(x.HitRatio-results[1].Windows[k].HitRatio) > 1e-9 {
-					t.Errorf("%s: window %d: lru hits %v as an expert, %v alone", name, k, x.HitRatio, results[1].Windows[k].HitRatio)
-				}
-				best = max(best, x.HitRatio)
-			}
-			if name == "rac+" && math.Abs(w.Panel.HitRatio-w.HitRatio) > 1e-9 || math.Abs(led-1) > 1e-9 {
-				t.Errorf("%s: window %d: the experts led during %v of it, hit ratio %v by the panel's count", name, k, led, w.Panel.HitRatio)
-			}
-			if name == "rac+" && math.Abs(w.Panel.Regret-(best-w.HitRatio)) > 1e-9 || math.Abs(w.Panel.Regret) > 0.5 {
-				t.Errorf("%s: window %d: regret %v, best expert %v, hit ratio %v", name, k, w.Panel.Regret, best, w.HitRatio)
-			}
-		}
-		if results[1].Windows[0].Panel != nil {
-			t.Error("lru is a panel")
-		}
 	}
 }
 

@@ -48,16 +48,3 @@ func TestNumbersOfLongChains(t *testing.T) {
 		t.Errorf("%d entries of the map for 20 chains of %d blocks", len(numbers.others), numbers.Len())
 	}
 }
-
-// BenchmarkNumbers is the time of a block that is new.
-func BenchmarkNumbers(b *testing.B) {
-	var numbers Numbers
-	ids := make([]uint64, 1<<12)
-	var chain []uint32
-	for n := 0; n < b.N; n += len(ids) {
-		for i := range ids {
-			ids[i] = uint64(n + i)
-		}
-		chain = numbers.Chain(chain[:0], ids)
-	}
-}

@@ -299,6 +299,8 @@ func TestWrongOptions(t *testing.T) {
 		{func(o *Options) { o.Speed = &Speed{Prefill: 1, Fixed: math.NaN()} }, "seconds before"},
 		{func(o *Options) { o.Speed = &Speed{Prefill: 1, Decode: -1} }, "decode of -1"},
 		{func(o *Options) { o.Speed = &Speed{Prefill: 1, Servers: -1} }, "-1 servers"},
+		{func(o *Options) { o.Speed = &Speed{Prefill: 1, Servers: 1e9} }, "1000000000 servers: want 0 to 65536"},
+		{func(o *Options) { o.Speed = &Speed{Prefill: 1, Swap: -1} }, "swap of -1"},
 	} {
 		o := good
 		tc.change(&o)
@@ -346,18 +348,6 @@ func TestParseCapacity(t *testing.T) {
 	for _, text := range []string{"", "0", "-1", "0%", "101%", "tokens", "0tokens", "-5tokens", "1.5tokens", "NaN%", "10 blocks", "9999999999999999999tokens"} {
 		if c, err := ParseCapacity(text); err == nil || !strings.Contains(err.Error(), "64000tokens") {
 			t.Errorf("%q: %+v, %v, want an error with the units", text, c, err)
-		}
-	}
-}
-
-// TestProgress: the last report is of all requests.
-func TestProgress(t *testing.T) {
-	for _, n := range []int{1, 256, 300} {
-		var done, total int64
-		replay(t, conversations(1, n), Options{Policies: []string{"lru"}, Capacities: []Capacity{{Blocks: 9}}, Parallel: 1,
-			Progress: func(d, all int64) { done, total = d, all }})
-		if done != int64(n) || total != int64(n) {
-			t.Errorf("%d of %d requests are reported, want %d", done, total, n)
 		}
 	}
 }

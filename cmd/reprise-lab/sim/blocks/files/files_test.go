@@ -2,7 +2,6 @@ package files
 
 import (
 	"bytes"
-	"compress/gzip"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -163,18 +162,6 @@ func TestWrite(t *testing.T) {
 		if !reflect.DeepEqual(got, want) {
 			t.Errorf("%s:\n got %+v\nwant %+v", format, got, want)
 		}
-	}
-}
-
-// TestPacked: a packed file is read, by any name.
-func TestPacked(t *testing.T) {
-	var packed bytes.Buffer
-	z := gzip.NewWriter(&packed)
-	z.Write([]byte("\ufeff" + samples[Mooncake]))
-	z.Close()
-	tr, err := Open(write(t, packed.String()), Auto, Options{})
-	if err != nil || len(tr.Requests) != 4 || tr.Name != "sample" || tr.Tokens != 512 || tr.Distinct != 7 {
-		t.Errorf("%+v, %v", tr, err)
 	}
 }
 

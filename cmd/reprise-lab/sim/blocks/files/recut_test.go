@@ -1,7 +1,6 @@
 package files
 
 import (
-	"path/filepath"
 	"strings"
 	"testing"
 )
@@ -66,26 +65,5 @@ func TestRecutErrors(t *testing.T) {
 	tr.Distinct = MostDistinct / 2
 	if _, err := Recut(tr, 64); err == nil || !strings.Contains(err.Error(), "different blocks: want") {
 		t.Error(err)
-	}
-}
-
-// TestRecutOfData: smaller blocks have a larger hit ratio in a cache without bounds, because less of a common beginning is cut off.
-func TestRecutOfData(t *testing.T) {
-	path := filepath.Join(data(t), "kv", "mooncake_conversation.jsonl.gz")
-	before := 1.0
-	for _, tokens := range []int{16, 64, 512, 1024} {
-		tr, err := Open(path, Mooncake, Options{Tokens: tokens})
-		if err != nil {
-			t.Fatal(err)
-		}
-		if err := tr.Check(); err != nil {
-			t.Fatal(err)
-		}
-		ratio, n := unbounded(tr)
-		t.Logf("blocks of %4d tokens: %.4f of %d accesses, %d different", tokens, ratio, n, tr.Distinct)
-		if ratio >= before || ratio < .3 {
-			t.Errorf("%.4f, after %.4f of smaller ones", ratio, before)
-		}
-		before = ratio
 	}
 }

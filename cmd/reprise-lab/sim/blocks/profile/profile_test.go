@@ -3,7 +3,6 @@ package profile
 import (
 	"encoding/json"
 	"math"
-	"reflect"
 	"slices"
 	"sort"
 	"strings"
@@ -368,22 +367,6 @@ func TestAbsent(t *testing.T) {
 	}
 }
 
-// TestJSON: a profile is read again from its JSON, and equal traces have equal profiles.
-func TestJSON(t *testing.T) {
-	p := profileOf(t, talk(3, 80), Options{})
-	text, err := json.Marshal(p)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var again Profile
-	if err := json.Unmarshal(text, &again); err != nil || !reflect.DeepEqual(p, &again) {
-		t.Errorf("%v: %+v, want %+v", err, again, p)
-	}
-	if twice := profileOf(t, talk(3, 80), Options{}); !reflect.DeepEqual(p, twice) {
-		t.Error("one trace has two profiles")
-	}
-}
-
 func TestSmallTraces(t *testing.T) {
 	empty := &blocks.Trace{Name: "empty", Tokens: 16, Kinds: []string{"text"}}
 	one := &blocks.Trace{Name: "one", Tokens: 16, Kinds: []string{"text"}, Distinct: 1, Requests: []blocks.Request{{At: 5, Prompt: 1, Blocks: []uint32{0}, Turn: 1}}}
@@ -419,14 +402,6 @@ func TestErrors(t *testing.T) {
 	} {
 		if _, err := Of(c.trace, c.o); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%+v: %v, want %q", c.o, err, c.want)
-		}
-	}
-}
-
-func TestRound(t *testing.T) {
-	for span, want := range map[float64]float64{0: 1, 59: 1, 61: 2, 3537: 60, 7200: 120, 86400: 1800, 297148: 7200, 1e8: 2592000, 1e9: 17280000} {
-		if got := round(span); got != want {
-			t.Errorf("%v s: windows of %v s, want %v", span, got, want)
 		}
 	}
 }
