@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/cmd/reprise-lab/internal/study"
 	"reprise/cmd/reprise-lab/sim/blocks"
 )
 
@@ -61,13 +62,8 @@ func Run(ctx context.Context, name string, s Setup) (report.Page, []blocks.Resul
 			p.Words = append(p.Words, w)
 		}
 	}
-	p.Notes = append(p.Notes, l.origin(), "Seeds "+listed(s.Seeds)+"; "+seedsOf[name]+". Intervals are of 95 %, by Student's t.")
-	switch {
-	case ctx.Err() != nil:
-		p.Notes = append(p.Notes, "Not complete: it was interrupted.")
-	case err != nil:
-		p.Notes = append(p.Notes, "Not complete: "+err.Error()+".")
-	}
+	p.Notes = append(p.Notes, l.origin())
+	study.Close(ctx, &p, s.Seeds, "; "+seedsOf[name]+". Intervals are of 95 %, by Student's t.", err)
 	return p, l.all, err
 }
 
@@ -77,14 +73,6 @@ func (l *lab) origin() string {
 		return "All traces are generated: no real one was given with --data. Generated traces show that a mechanism works where its premises hold; whether they hold is decided by real traces."
 	}
 	return "Real traces come first, and decide where they exist. Generated ones are called generated in every table."
-}
-
-func listed(seeds []uint64) string {
-	var all []string
-	for _, s := range seeds {
-		all = append(all, fmt.Sprint(s))
-	}
-	return strings.Join(all, ", ")
 }
 
 // CheckData reports which of the files is missing that a study reads in a folder.

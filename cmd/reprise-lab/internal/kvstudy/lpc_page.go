@@ -21,19 +21,14 @@ func (s *predicted) page() report.Page {
 	}
 	p.Notes = append(p.Notes, fmt.Sprintf("Conversations begin at random (a Poisson process), and users pause for %d seconds on average, by an exponential distribution, as in §A4. Capacities are shares of the live tokens, because these conversations are shorter than "+
 		"those of the paper: 200 of them fill less of a cache.", pause))
-	add := func(complete bool, make func() report.Section) {
-		if complete {
-			p.Sections = append(p.Sections, make())
-		}
-	}
-	add(s.curves(), s.capacitySection)
-	add(s.curves(), s.predictorSection)
-	add(s.played(), s.pauseSection)
-	add(s.played(), s.timeSection)
-	add(s.curves(), s.memorySection)
-	add(s.played(), s.sharedSection)
-	add(len(s.others) > 0, s.otherSection)
-	add(s.curves(), s.claimSection)
+	p.Part(s.curves(), s.capacitySection)
+	p.Part(s.curves(), s.predictorSection)
+	p.Part(s.played(), s.pauseSection)
+	p.Part(s.played(), s.timeSection)
+	p.Part(s.curves(), s.memorySection)
+	p.Part(s.played(), s.sharedSection)
+	p.Part(len(s.others) > 0, s.otherSection)
+	p.Part(s.curves(), s.claimSection)
 	return p
 }
 

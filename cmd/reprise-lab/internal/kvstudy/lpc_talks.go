@@ -1,7 +1,6 @@
 package kvstudy
 
 import (
-	"cmp"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -187,30 +186,13 @@ func paced(t *blocks.Trace, stretch float64, seed uint64) (out *blocks.Trace, ac
 			r.At, r.Think = at+(r.At-first)*stretch, r.Think*stretch
 		}
 	}
-	out = inOrder(t, requests)
+	paced := *t
+	out = &paced
+	out.Requests = blocks.ByTime(requests)
 	if stretch != 1 {
 		out.Name += fmt.Sprintf(", think %g s", pause*stretch)
 	}
 	return out, active
-}
-
-// inOrder is t with requests that have other times.
-func inOrder(t *blocks.Trace, requests []blocks.Request) *blocks.Trace {
-	order := make([]int, len(requests))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(requests[a].At, requests[b].At) })
-	out := *t
-	out.Requests = make([]blocks.Request, len(order))
-	place := make([]int32, len(order)+1)
-	for i, from := range order {
-		out.Requests[i], place[from+1] = requests[from], int32(i+1)
-	}
-	for i := range out.Requests {
-		out.Requests[i].After = place[out.Requests[i].After]
-	}
-	return &out
 }
 
 // liveTokens is how many tokens of prompts and answers wait for the next turn of their conversation, on average over the time.

@@ -3,6 +3,7 @@ package kvstudy
 import (
 	"fmt"
 	"strconv"
+	"strings"
 
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/sim/blocks"
@@ -41,16 +42,11 @@ func (l *lab) prefix() (p report.Page, err error) {
 			`It replays chats and agents through vLLM without a GPU. Its hit rate is the mean over requests of the share of their blocks that hit; here that is "per request". ` +
 			`A "hit ratio" is over all blocks.`,
 	}}
-	for _, one := range []struct {
-		played bool
-		make   func() report.Section
-	}{
-		{s.mix != nil, s.mixSection}, {len(s.alone) > 0, s.aloneSection}, {len(s.sizes) > 0, s.sizeSection}, {s.growth != nil, s.growthSection}, {s.growth != nil, s.claims},
-	} {
-		if one.played {
-			p.Sections = append(p.Sections, one.make())
-		}
-	}
+	p.Part(s.mix != nil, s.mixSection)
+	p.Part(len(s.alone) > 0, s.aloneSection)
+	p.Part(len(s.sizes) > 0, s.sizeSection)
+	p.Part(s.growth != nil, s.growthSection)
+	p.Part(s.growth != nil, s.claims)
 	return p, err
 }
 
@@ -168,19 +164,10 @@ func (l *lab) blockSizes(s *sharing) error {
 		if err != nil {
 			return err
 		}
-		sizes[0].title = titleWithout(sizes[0].title, ", blocks × 1")
+		sizes[0].title = strings.Replace(sizes[0].title, ", blocks × 1", "", 1)
 		s.sizes = append(s.sizes, sizes)
 	}
 	return nil
-}
-
-func titleWithout(title, part string) string {
-	for i := 0; i+len(part) <= len(title); i++ {
-		if title[i:i+len(part)] == part {
-			return title[:i] + title[i+len(part):]
-		}
-	}
-	return title
 }
 
 func (s *sharing) summary() (all []report.Figure) {

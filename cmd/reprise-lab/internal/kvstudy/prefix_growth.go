@@ -4,6 +4,7 @@ import (
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/sim/blocks"
 	"reprise/cmd/reprise-lab/sim/blocks/generate"
+	"strconv"
 )
 
 // growers are the policies of the validation run.
@@ -85,7 +86,7 @@ func (s *sharing) growthSection() report.Section {
 		t.Head = append(t.Head, label(name))
 	}
 	for n, size := range s.lengths {
-		row := report.Cells(itoa(size))
+		row := report.Cells(strconv.Itoa(size))
 		for i := range growers {
 			row = append(row, report.Cell{Text: points(s.grown[i][n])})
 		}

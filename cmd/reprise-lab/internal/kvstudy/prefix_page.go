@@ -6,10 +6,7 @@ import (
 	"strings"
 
 	"reprise/cmd/reprise-lab/internal/report"
-	"reprise/cmd/reprise-lab/internal/study"
 )
-
-func itoa(n int) string { return strconv.Itoa(n) }
 
 // everySharer are the columns of tables.
 func everySharer() []string { return append(append([]string{}, sharers...), sharerBounds...) }
@@ -33,13 +30,8 @@ func (s *sharing) mixSection() report.Section {
 
 // speedText describes the server of the mix.
 func (s *sharing) speedText() string {
-	var rates []float64
-	for _, speed := range s.timed.speeds {
-		rates = append(rates, speed.Prefill)
-	}
-	rate, _ := study.Mean(rates)
 	return fmt.Sprintf("Times are of one server that computes %.0f tokens of prompts per second, so that LRU at %g %% keeps it busy for %g %% of the time: queues exist there, a miss costs those behind it too, and larger caches make them shorter. "+
-		"An answer has %d tokens per second, and its blocks are pinned until its end. Requests arrive when the trace has them, whether or not earlier ones are answered.", rate, 100*s.timed.speed.share, 100*s.timed.speed.load, decode)
+		"An answer has %d tokens per second, and its blocks are pinned until its end. Requests arrive when the trace has them, whether or not earlier ones are answered.", rate(s.timed), 100*s.timed.speed.share, 100*s.timed.speed.load, decode)
 }
 
 func (s *sharing) aloneSection() report.Section {
@@ -65,7 +57,7 @@ func (s *sharing) sizeSection() report.Section {
 	for _, at := range []int{0, 1, 2} {
 		b := &report.Bars{Title: fmt.Sprintf("LRU by block size, capacity %s", s.sizes[0][0].sweep.at[at].text()), Y: "hits, % of a request's tokens", Digits: 2}
 		for k := range blockTokens {
-			b.Series = append(b.Series, report.Series{Name: "× " + itoa(blockTokens[k])})
+			b.Series = append(b.Series, report.Series{Name: "× " + strconv.Itoa(blockTokens[k])})
 			for _, sizes := range s.sizes {
 				b.Series[k].Values = append(b.Series[k].Values, report.Value{Y: 100 * sizes[k].mean("lru", at, saved(&sizes[k]))})
 			}
@@ -99,7 +91,7 @@ func (s *sharing) sizeTable() *report.Table {
 	for _, sizes := range s.sizes {
 		for k := range sizes {
 			p := &sizes[k]
-			row := report.Cells(sizes[0].title, itoa(p.tokens))
+			row := report.Cells(sizes[0].title, strconv.Itoa(p.tokens))
 			for i := range p.sweep.at {
 				for _, name := range p.policies {
 					row = append(row, report.Cell{Text: points(p.mean(name, i, saved(p)))})

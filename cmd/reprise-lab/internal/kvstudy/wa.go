@@ -3,6 +3,7 @@ package kvstudy
 import (
 	"math"
 	"slices"
+	"strconv"
 
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/study"
@@ -44,19 +45,14 @@ func (l *lab) wa() (p report.Page, err error) {
 	p = report.Page{Title: "Eviction by the workload, measured again", Words: waWords, Summary: s.summary(), Notes: []string{
 		`The paper is "KVCache Cache in the Wild: Characterizing and Optimizing KVCache Cache at a Large Cloud Provider" (ATC 2025); § is a section of it. Its traces are not public in full: ` +
 			`A and B are generated here from published statistics of them, with fewer users in the same two hours. No figure of an eviction policy other than LRU was used for that.`,
-		"The generated traces have " + itoa(chatRequests) + " and " + itoa(apiRequests) + " requests, so that all seeds take two minutes. One of full size: `reprise-lab replay --trace generate:qwen-a --policy wa,lru,gdfs --capacity 5%,10%,25%`.",
+		"The generated traces have " + strconv.Itoa(chatRequests) + " and " + strconv.Itoa(apiRequests) + " requests, so that all seeds take two minutes. One of full size: `reprise-lab replay --trace generate:qwen-a --policy wa,lru,gdfs --capacity 5%,10%,25%`.",
 	}}
-	for _, one := range []struct {
-		played bool
-		make   func() report.Section
-	}{
-		{len(s.hits) > 0, s.hitSection}, {len(s.hits) > 0, s.ablationSection}, {len(s.queues) > 0, s.queueSection}, {len(s.costs) > 0, s.costSection},
-		{len(s.hits) > 0, s.claims}, {len(s.calibrated) > 0, s.calibrationSection},
-	} {
-		if one.played {
-			p.Sections = append(p.Sections, one.make())
-		}
-	}
+	p.Part(len(s.hits) > 0, s.hitSection)
+	p.Part(len(s.hits) > 0, s.ablationSection)
+	p.Part(len(s.queues) > 0, s.queueSection)
+	p.Part(len(s.costs) > 0, s.costSection)
+	p.Part(len(s.hits) > 0, s.claims)
+	p.Part(len(s.calibrated) > 0, s.calibrationSection)
 	return p, err
 }
 
@@ -130,7 +126,7 @@ func (l *lab) waCalibration(s *wild) error {
 			return err
 		}
 		target, _ := generate.Published(g.generator)
-		t, err := generate.New(g.generator+":requests="+itoa(g.requests/l.factor()), l.Seeds[0])
+		t, err := generate.New(g.generator+":requests="+strconv.Itoa(g.requests/l.factor()), l.Seeds[0])
 		if err != nil {
 			return err
 		}
@@ -181,13 +177,4 @@ func farthest(p *played) (most float64) {
 		most = max(most, math.Abs(mean))
 	}
 	return most
-}
-
-// faster is the change of the mean queued TTFT from LRU to WA, for each seed.
-func faster(p *played) (all []float64) {
-	lru, wa := p.values("lru", 0, queued), p.values("wa", 0, queued)
-	for i := range wa {
-		all = append(all, wa[i]/max(lru[i], 1e-12)-1)
-	}
-	return all
 }

@@ -87,7 +87,7 @@ func (s *wild) queue() (c report.Claim) {
 			"if the load is high. Attention makes long prompts cost more there than in our linear model."}
 	for i := range s.queues {
 		p := &s.queues[i]
-		c.Measured += fmt.Sprintf("%s at %s, load %g %%: %s. ", p.title, p.sweep.at[0].text(), 100*p.speed.load, change(faster(p)))
+		c.Measured += fmt.Sprintf("%s at %s, load %g %%: %s. ", p.title, p.sweep.at[0].text(), 100*p.speed.load, changeOf(p.changes("wa", queued)))
 	}
 	return c
 }

@@ -36,10 +36,10 @@ func (s *wild) queueFigure() (f report.Figure, ok bool) {
 		switch {
 		case *p.speed != (sizing{load: .8, share: .1}):
 		case !ok:
-			f = report.Figure{Name: "Queued TTFT, WA against LRU", Value: change(faster(p)), Text: "On " + p.title + " at 10 % of the distinct blocks, where LRU keeps a server busy for 80 % of the time"}
+			f = report.Figure{Name: "Queued TTFT, WA against LRU", Value: changeOf(p.changes("wa", queued)), Text: "On " + p.title + " at 10 % of the distinct blocks, where LRU keeps a server busy for 80 % of the time"}
 			ok = true
 		default:
-			text += "; on " + p.title + " " + change(faster(p))
+			text += "; on " + p.title + " " + changeOf(p.changes("wa", queued))
 		}
 	}
 	f.Text += text + ". The paper has -28.3 to -41.9 %."
@@ -61,15 +61,6 @@ func (s *wild) realFigure() report.Figure {
 		}
 	}
 	return report.Figure{Name: "WA minus the best of five others on " + first.name, Value: signed(gain(first, small)) + " points", Text: "Of the hit ratio at 5 % of the distinct blocks; " + text + "."}
-}
-
-// change formats a relative change with its interval.
-func change(values []float64) string {
-	mean, half := study.Mean(values)
-	if half == 0 {
-		return fmt.Sprintf("%+.1f %%", 100*mean)
-	}
-	return fmt.Sprintf("%+.1f ± %.1f %%", 100*mean, 100*half)
 }
 
 func (s *wild) hitSection() report.Section {
@@ -146,11 +137,11 @@ func (s *wild) queueSection() report.Section {
 	t := &report.Table{Caption: "Queued TTFT, s", Texts: 2, Head: []string{"trace", "capacity", "load under LRU", "tokens/s", "LRU mean", "WA mean", "change", "LRU p90", "WA p90", "TTFT without queue, change", "hit ratio, points"}}
 	for i := range s.queues {
 		p := &s.queues[i]
-		mean, half := study.Mean(faster(p))
+		mean, half := study.Mean(p.changes("wa", queued))
 		b.Groups = append(b.Groups, fmt.Sprintf("%s, %s, load %g", short(p.title), p.sweep.at[0].text(), p.speed.load))
 		b.Series[0].Values = append(b.Series[0].Values, report.Value{Y: 100 * mean, Half: 100 * half})
 		t.Rows = append(t.Rows, report.Cells(p.title, p.sweep.at[0].text(), fmt.Sprintf("%g %%", 100*p.speed.load), fmt.Sprintf("%.0f", rate(p)),
-			fmt.Sprintf("%.3f", p.mean("lru", 0, queued)), fmt.Sprintf("%.3f", p.mean("wa", 0, queued)), change(faster(p)),
+			fmt.Sprintf("%.3f", p.mean("lru", 0, queued)), fmt.Sprintf("%.3f", p.mean("wa", 0, queued)), changeOf(p.changes("wa", queued)),
 			fmt.Sprintf("%.3f", p.mean("lru", 0, queued90)), fmt.Sprintf("%.3f", p.mean("wa", 0, queued90)),
 			relative(p.mean("lru", 0, served), p.mean("wa", 0, served)), signed(p.less("wa", "lru", 0, hits))))
 	}

@@ -11,6 +11,13 @@ type Page struct {
 	Sections []Section
 }
 
+// Part adds a section if its measurement is complete.
+func (p *Page) Part(complete bool, section func() Section) {
+	if complete {
+		p.Sections = append(p.Sections, section())
+	}
+}
+
 // Figure is one figure of a summary: "TTFT, p90", "1.3 s", and a sentence that says what it is compared with.
 type Figure struct{ Name, Value, Text string }
 

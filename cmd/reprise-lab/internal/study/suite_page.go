@@ -23,23 +23,20 @@ func Run(ctx context.Context, name string, s Setup) (report.Page, []sim.Result, 
 		run = (*lab).regimesAlone
 	}
 	p, err := run(l)
-	p.Notes = append(p.Notes, "Seeds "+listed(s.Seeds)+". Intervals are of 95 %, by Student's t. A hit ratio is in % of all requests, a difference in points of it. "+
-		"Bold (in text: a star): in a comparison a gain whose interval is above 0, in a table of all policies the best baseline.")
+	Close(ctx, &p, s.Seeds, ". Intervals are of 95 %, by Student's t. A hit ratio is in % of all requests, a difference in points of it. "+
+		"Bold (in text: a star): in a comparison a gain whose interval is above 0, in a table of all policies the best baseline.", err)
+	return p, l.all, err
+}
+
+// Close adds the last notes to a page: the seeds with what is said of them, and why the page is not complete.
+func Close(ctx context.Context, p *report.Page, seeds []uint64, says string, err error) {
+	p.Notes = append(p.Notes, "Seeds "+strings.ReplaceAll(strings.Trim(fmt.Sprint(seeds), "[]"), " ", ", ")+says)
 	switch {
 	case ctx.Err() != nil:
 		p.Notes = append(p.Notes, "Not complete: it was interrupted.")
 	case err != nil:
 		p.Notes = append(p.Notes, "Not complete: "+err.Error()+".")
 	}
-	return p, l.all, err
-}
-
-func listed(seeds []uint64) string {
-	var all []string
-	for _, s := range seeds {
-		all = append(all, fmt.Sprint(s))
-	}
-	return strings.Join(all, ", ")
 }
 
 func (l *lab) regimesAlone() (p report.Page, err error) {
@@ -80,19 +77,10 @@ func (l *lab) paper() (p report.Page, err error) {
 	f.traces, f.turned = allRows(traces, HitRatio), allRows(turned, HitRatio)
 	p.Title = "The study of RAC, measured again"
 	p.Sections = append(p.Sections, f.claims())
-	for _, s := range []struct {
-		played bool
-		make   func() report.Section
-	}{
-		{len(f.stress) > 0, func() report.Section { return l.stressSection(f.stress) }},
-		{len(traces) > 0, func() report.Section { return l.tracesSection(traces) }},
-		{len(f.ablation) > 0, func() report.Section { return ablationSection(f.ablation) }},
-		{len(turned) > 0, func() report.Section { return sensitivitySection(turned, f.gates) }},
-	} {
-		if s.played {
-			p.Sections = append(p.Sections, s.make())
-		}
-	}
+	p.Part(len(f.stress) > 0, func() report.Section { return l.stressSection(f.stress) })
+	p.Part(len(traces) > 0, func() report.Section { return l.tracesSection(traces) })
+	p.Part(len(f.ablation) > 0, func() report.Section { return ablationSection(f.ablation) })
+	p.Part(len(turned) > 0, func() report.Section { return sensitivitySection(turned, f.gates) })
 	p.Sections = append(p.Sections, f.regimes.sections()...)
 	return p, err
 }

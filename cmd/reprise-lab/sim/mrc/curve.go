@@ -154,14 +154,6 @@ func (c *Curve) HitRatio(capacity float64) float64 {
 	return max(0, 1-c.misses[c.rank(capacity)]/float64(c.Accesses))
 }
 
-// Ideal is the hit ratio of a cache that keeps everything.
-func (c *Curve) Ideal() float64 {
-	if c.Accesses == 0 {
-		return 0
-	}
-	return 1 - float64(c.First)/float64(c.Accesses)
-}
-
 // Capacity is the least number of blocks with at least a hit ratio, and whether there is one. Of a sample it is a multiple of 1/Rate.
 func (c *Curve) Capacity(ratio float64) (blocks int64, ok bool) {
 	most := (1-ratio)*float64(c.Accesses) + 1e-9*float64(c.Accesses)

@@ -70,11 +70,11 @@ func TestExactIsReplay(t *testing.T) {
 				t.Errorf("seed %d, %d blocks: %v, the replay has %v", seed, r.Slots, got, r.HitRatio)
 			}
 		}
-		if last := results[len(results)-1]; math.Abs(c.Ideal()-last.HitRatio) > 1e-12 || c.Accesses != last.Blocks {
-			t.Errorf("seed %d: ideal %v of %d, the replay has %v of %d", seed, c.Ideal(), c.Accesses, last.HitRatio, last.Blocks)
+		if last := results[len(results)-1]; math.Abs(c.HitRatio(math.Inf(1))-last.HitRatio) > 1e-12 || c.Accesses != last.Blocks {
+			t.Errorf("seed %d: ideal %v of %d, the replay has %v of %d", seed, c.HitRatio(math.Inf(1)), c.Accesses, last.HitRatio, last.Blocks)
 		}
-		if c.HitRatio(0.5) != 0 || c.HitRatio(math.Inf(1)) != c.Ideal() {
-			t.Errorf("seed %d: %v below one block, %v without limit", seed, c.HitRatio(0.5), c.HitRatio(math.Inf(1)))
+		if c.HitRatio(0.5) != 0 {
+			t.Errorf("seed %d: %v below one block", seed, c.HitRatio(0.5))
 		}
 	}
 }
@@ -83,13 +83,13 @@ func TestExactIsReplay(t *testing.T) {
 func TestCapacity(t *testing.T) {
 	c := curve(t, chains(3, 400), Options{})
 	for _, share := range []float64{0, 0.1, 0.5, 0.9, 1} {
-		want := share * c.Ideal()
+		want := share * c.HitRatio(math.Inf(1))
 		n, ok := c.Capacity(want)
 		if !ok || c.HitRatio(float64(n)) < want-1e-9 || n > 1 && c.HitRatio(float64(n-1)) >= want {
 			t.Errorf("%v: %d blocks (%v) have %v, one less %v", want, n, ok, c.HitRatio(float64(n)), c.HitRatio(float64(n-1)))
 		}
 	}
-	if _, ok := c.Capacity(c.Ideal() + 0.01); ok {
+	if _, ok := c.Capacity(c.HitRatio(math.Inf(1)) + 0.01); ok {
 		t.Error("a capacity for more than the ideal hit ratio")
 	}
 }
@@ -111,8 +111,8 @@ func TestSample(t *testing.T) {
 			errors += math.Abs(d) / seeds / points
 			bias += d / seeds / points
 		}
-		if c.Ideal() != exact.Ideal() || c.Accesses != exact.Accesses || c.HitRatio(float64(trace.Distinct)) != exact.Ideal() {
-			t.Errorf("seed %d: ideal %v of %d, want %v of %d", seed, c.Ideal(), c.Accesses, exact.Ideal(), exact.Accesses)
+		if c.HitRatio(math.Inf(1)) != exact.HitRatio(math.Inf(1)) || c.Accesses != exact.Accesses || c.HitRatio(float64(trace.Distinct)) != exact.HitRatio(math.Inf(1)) {
+			t.Errorf("seed %d: ideal %v of %d, want %v of %d", seed, c.HitRatio(math.Inf(1)), c.Accesses, exact.HitRatio(math.Inf(1)), exact.Accesses)
 		}
 	}
 	if errors > 0.01 || math.Abs(bias) > 0.005 {
@@ -219,7 +219,7 @@ func TestValidate(t *testing.T) {
 			t.Errorf("%+v: %v, want %q", c.o, err, c.want)
 		}
 	}
-	if c := curve(t, &blocks.Trace{Name: "empty"}, Options{Rate: 0.01, Window: 60, Capacities: []int{1}}); c.HitRatio(10) != 0 || c.Ideal() != 0 || len(c.Windows) != 0 {
+	if c := curve(t, &blocks.Trace{Name: "empty"}, Options{Rate: 0.01, Window: 60, Capacities: []int{1}}); c.HitRatio(10) != 0 || c.HitRatio(math.Inf(1)) != 0 || len(c.Windows) != 0 {
 		t.Errorf("an empty trace: %+v", c)
 	}
 }
