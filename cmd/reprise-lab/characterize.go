@@ -11,7 +11,6 @@ import (
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise-lab/internal/characterize"
 	"reprise/cmd/reprise-lab/internal/cmdline"
-	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/source"
 	"reprise/cmd/reprise-lab/sim/blocks/profile"
 )
@@ -19,12 +18,10 @@ import (
 // characterizeFlags are the flags of characterize.
 type characterizeFlags struct {
 	source.Flags
-	window  span
-	sample  float64
-	bytes   int64
-	json    bool
-	html    string
-	command string
+	window span
+	sample float64
+	bytes  int64
+	output
 }
 
 // span is a positive time, or 0.
@@ -51,16 +48,10 @@ func runCharacterize(t cli.Terminal, args []string) error {
 	o := &characterizeFlags{}
 	fs := cli.NewFlagSet("reprise-lab characterize")
 	o.register(fs)
-	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { characterizeHelp(w, fs) }); err != nil {
-		return err
-	}
-	if err := o.check(); err != nil {
-		return cli.FlagError(fs, "%v", err)
-	}
-	o.command = commandOf(fs.Name(), fs, o.Traces)
-	ctx, stop := cli.Interruptible()
-	defer stop()
-	return o.run(ctx, t)
+	return start(t, fs, args, characterizeHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
+		o.command = commandOf(fs.Name(), fs, o.Traces)
+		return o.run(ctx, t)
+	})
 }
 
 func (o *characterizeFlags) register(fs *flag.FlagSet) {
@@ -68,14 +59,14 @@ func (o *characterizeFlags) register(fs *flag.FlagSet) {
 	fs.Var(&o.window, "window", "`TIME` of a window of the figures over time, as 60s or 10m; 0: a round one, of which the trace has 30 to 60")
 	fs.Float64Var(&o.sample, "sample", 1, "`SHARE` of the blocks, at least a thousand, from which the curve of LRU is estimated; 1: all, and the curve is exact")
 	registerBytes(fs, &o.bytes)
-	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each trace")
-	registerHTML(fs, &o.html)
+	o.output.register(fs, "print one JSON object a line, for each trace")
 }
 
 func (o *characterizeFlags) check() error {
+	if err := o.output.check(); err != nil {
+		return err
+	}
 	switch {
-	case o.json && o.html != "":
-		return errors.New("--json and --html are two forms of one result: want one of them")
 	case !(o.sample > 0 && o.sample <= 1):
 		return fmt.Errorf("--sample %v: want a share above 0, up to 1", o.sample)
 	case o.bytes < 1:
@@ -124,22 +115,6 @@ func (o *characterizeFlags) run(ctx context.Context, t cli.Terminal) error {
 		}
 		profiles = append(profiles, p)
 	}
-	if len(profiles) > 0 {
-		err = errors.Join(err, o.write(t.Out, html, profiles))
-	}
-	if ctx.Err() != nil {
-		fmt.Fprintf(t.Err, "%s: interrupted: the figures are of the traces that were complete\n", o.Command)
-		return cli.ErrInterrupted
-	}
-	return err
-}
-
-// write writes the profiles that are complete.
-func (o *characterizeFlags) write(w io.Writer, html *outFile, profiles []*profile.Profile) error {
-	page := characterize.Page(profiles, o.bytes, o.command)
-	err := writeReport(html, page)
-	if o.json {
-		return errors.Join(err, cmdline.WriteLines(w, profiles))
-	}
-	return errors.Join(err, report.Text(w, page))
+	lines := func(w io.Writer) error { return cmdline.WriteLines(w, profiles) }
+	return o.show(ctx, t, html, characterize.Page(profiles, o.bytes, o.command), lines, o.Command+": interrupted: the figures are of the traces that were complete", err)
 }

@@ -26,12 +26,11 @@ type evaluateFlags struct {
 	errors         string
 	seeds          int
 	shown          int
-	json           bool
-	html, command  string
 	label          string
 	maxErrors      []float64
 	made           embed.Embedder
 	words          bool
+	output
 }
 
 // files is the value of a flag that may be given several times.
@@ -51,16 +50,10 @@ func runEvaluate(t cli.Terminal, args []string) error {
 	o := &evaluateFlags{}
 	fs := cli.NewFlagSet("reprise-lab evaluate")
 	o.register(fs)
-	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { evaluateHelp(w, fs) }); err != nil {
-		return err
-	}
-	if err := o.check(); err != nil {
-		return cli.FlagError(fs, "%v", err)
-	}
-	o.command = commandOf(fs.Name(), fs, nil)
-	ctx, stop := cli.Interruptible()
-	defer stop()
-	return o.run(ctx, t)
+	return start(t, fs, args, evaluateHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
+		o.command = commandOf(fs.Name(), fs, nil)
+		return o.run(ctx, t)
+	})
 }
 
 func (o *evaluateFlags) register(fs *flag.FlagSet) {
@@ -72,16 +65,15 @@ func (o *evaluateFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&o.errors, "max-error", "0.01", "`LIST` of the largest expected shares of wrong answers among those served by meaning")
 	fs.IntVar(&o.seeds, "seeds", 0, "`N` plays of each stream in random orders; 0: one in the order of the file")
 	fs.IntVar(&o.shown, "show", 20, "`N` pairs of different meaning that are served are printed")
-	fs.BoolVar(&o.json, "json", false, "print JSON lines: one for each pair and each play")
-	registerHTML(fs, &o.html)
+	o.output.register(fs, "print JSON lines: one for each pair and each play")
 }
 
 func (o *evaluateFlags) check() error {
 	switch {
 	case len(o.pairs)+len(o.streams) == 0:
 		return errors.New("want --pairs or --stream: a file")
-	case o.json && o.html != "":
-		return errors.New("--json and --html are two forms of one result: want one of them")
+	case o.output.check() != nil:
+		return o.output.check()
 	case !(o.gate >= 0 && o.gate <= 1):
 		return fmt.Errorf("--hit %v: want a cosine above 0, at most 1", o.gate)
 	case o.seeds < 0 || o.seeds > maxSeeds:

@@ -14,7 +14,6 @@ import (
 	"reprise/cmd/reprise-lab/internal/cmdline"
 	"reprise/cmd/reprise-lab/internal/fleet"
 	"reprise/cmd/reprise-lab/internal/replay"
-	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/internal/suggest"
 )
 
@@ -28,9 +27,7 @@ type fleetFlags struct {
 	speed, size     float64 // of the last engine
 	copies          int
 	limit           int
-	json            bool
-	html            string
-	command         string
+	output
 }
 
 // The most that the flags allow, because a typing error could take all memory or days.
@@ -43,16 +40,10 @@ func runFleet(t cli.Terminal, args []string) error {
 	o := &fleetFlags{}
 	fs := cli.NewFlagSet("reprise-lab fleet")
 	o.register(fs)
-	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { fleetHelp(w, fs) }); err != nil {
-		return err
-	}
-	if err := o.check(); err != nil {
-		return cli.FlagError(fs, "%v", err)
-	}
-	o.command = commandOf(fs.Name(), fs, o.traces)
-	ctx, stop := cli.Interruptible()
-	defer stop()
-	return o.run(ctx, t)
+	return start(t, fs, args, fleetHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
+		o.command = commandOf(fs.Name(), fs, o.traces)
+		return o.run(ctx, t)
+	})
 }
 
 func (o *fleetFlags) register(fs *flag.FlagSet) {
@@ -79,16 +70,15 @@ func (o *fleetFlags) register(fs *flag.FlagSet) {
 	fs.Uint64Var(&o.Seed, "seed", 1, "`N` is the first seed of arrivals, generated traces and choosers")
 	fs.IntVar(&o.Seeds, "seeds", 1, "`N` plays of each, whose figures are averaged")
 	fs.IntVar(&o.Parallel, "parallel", 0, "`N` plays at a time, 0 is one for each processor; the figures do not depend on it")
-	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each chooser at each load")
-	registerHTML(fs, &o.html)
+	o.output.register(fs, "print one JSON object a line, for each chooser at each load")
 }
 
 func (o *fleetFlags) check() error {
 	if len(o.traces) == 0 {
 		return errors.New("want --trace: a file, or " + fleet.LoadName)
 	}
-	if o.json && o.html != "" {
-		return errors.New("--json and --html are two forms of one result: want one of them")
+	if err := o.output.check(); err != nil {
+		return err
 	}
 	for _, n := range []struct {
 		name               string
@@ -196,19 +186,8 @@ func (o *fleetFlags) run(ctx context.Context, t cli.Terminal) error {
 		all = append(all, played.Results...)
 		page.Sections = append(page.Sections, fleetSection(played))
 	}
-	if len(page.Sections) > 0 {
-		err = errors.Join(err, writeReport(html, page))
-	}
-	if o.json {
-		err = errors.Join(err, cmdline.WriteLines(t.Out, all))
-	} else {
-		err = errors.Join(err, report.Text(t.Out, page))
-	}
-	if ctx.Err() != nil {
-		fmt.Fprintln(t.Err, "reprise-lab fleet: interrupted: the figures are of the traces that were complete")
-		return cli.ErrInterrupted
-	}
-	return err
+	lines := func(w io.Writer) error { return cmdline.WriteLines(w, all) }
+	return o.show(ctx, t, html, page, lines, "reprise-lab fleet: interrupted: the figures are of the traces that were complete", err)
 }
 
 // fleet is the engines.

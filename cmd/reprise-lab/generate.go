@@ -35,20 +35,7 @@ func runGenerate(t cli.Terminal, args []string) error {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		o.Traces, args = []string{"generate:" + args[0]}, args[1:]
 	}
-	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { generateHelp(w, fs) }); err != nil {
-		return err
-	}
-	if err := o.check(); err != nil {
-		return cli.FlagError(fs, "%v", err)
-	}
-	if o.list {
-		out := bufio.NewWriter(t.Out)
-		listGenerators(out)
-		return out.Flush()
-	}
-	ctx, stop := cli.Interruptible()
-	defer stop()
-	return o.run(ctx, t)
+	return start(t, fs, args, generateHelp, o.check, o.run)
 }
 
 func (o *generateFlags) register(fs *flag.FlagSet) {
@@ -97,6 +84,11 @@ func listGenerators(w io.Writer) {
 
 // run makes the traces, writes the one of --out, and prints the figures of all.
 func (o *generateFlags) run(ctx context.Context, t cli.Terminal) error {
+	if o.list {
+		out := bufio.NewWriter(t.Out)
+		listGenerators(out)
+		return out.Flush()
+	}
 	var out *outFile
 	if o.out != "" {
 		made, err := createOut("trace", o.out)

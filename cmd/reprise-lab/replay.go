@@ -20,9 +20,7 @@ type replayFlags struct {
 	replay.Flags
 	matching matching.Flags
 	blocks   blockFlags // of block traces
-	json     bool
-	html     string
-	command  string // that makes the same report
+	output
 
 	list          bool
 	generate, out string
@@ -51,8 +49,7 @@ func (o *replayFlags) register(fs *flag.FlagSet) {
 	o.Flags.Register(fs)
 	o.matching.Register(fs)
 	o.blocks.register(fs)
-	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each policy at each capacity")
-	registerHTML(fs, &o.html)
+	o.output.register(fs, "print one JSON object a line, for each policy at each capacity")
 	fs.BoolVar(&o.list, "list", false, "print all policies, bounds and workloads of requests, with their parameters and defaults")
 	fs.StringVar(&o.generate, "generate", "", "write the workload `NAME` or NAME:key=value,… as a request log")
 	fs.StringVar(&o.out, "out", "", "write the workload of --generate to `FILE`, packed if its name ends in .gz; unset: to the standard output")
@@ -75,8 +72,8 @@ func (o *replayFlags) choose(set map[string]bool) (play func(context.Context, cl
 		return nil, errors.New("want exactly one of --trace, --list and --generate")
 	case o.out != "" && o.generate == "":
 		return nil, errors.New("--out goes with --generate")
-	case o.json && o.html != "":
-		return nil, errors.New("--json and --html are two forms of one result: want one of them")
+	case o.output.check() != nil:
+		return nil, o.output.check()
 	case o.list:
 		return writeList, nil
 	case o.generate != "":

@@ -305,7 +305,7 @@ func TestReplayInterrupted(t *testing.T) {
 	ctx.Context, ctx.end = context.WithCancel(t.Context())
 	ctx.left.Store(25) // the trace is 15 batches, and read twice
 	var out, talk bytes.Buffer
-	o := replayFlags{json: true}
+	o := replayFlags{output: output{json: true}}
 	o.Flags = replay.Flags{Source: replay.Source{Command: "reprise-lab replay", Traces: []string{path, path}, Format: "auto"}, Policies: "lru,rac", Capacities: "10%", Parallel: 1}
 	err := o.run(ctx, cli.Terminal{Out: &out, Err: &talk})
 	all := decode(t, out.String())

@@ -1,19 +1,67 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
 	"path/filepath"
 
+	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise-lab/internal/cmdline"
 	"reprise/cmd/reprise-lab/internal/report"
 )
 
-// registerHTML adds the flag of the report.
-func registerHTML(fs *flag.FlagSet, path *string) {
-	fs.StringVar(path, "html", "", "write a report to `FILE`")
+// output is the form in which a command shows its results.
+type output struct {
+	json    bool
+	html    string // path of the report; "": none is wanted
+	command string // that makes the same figures
+}
+
+// register adds the flags; json says what the lines of JSON are.
+func (o *output) register(fs *flag.FlagSet, json string) {
+	fs.BoolVar(&o.json, "json", false, json)
+	fs.StringVar(&o.html, "html", "", "write a report to `FILE`")
+}
+
+func (o *output) check() error {
+	if o.json && o.html != "" {
+		return errors.New("--json and --html are two forms of one result: want one of them")
+	}
+	return nil
+}
+
+// show writes what is complete: the report, and the text or the lines of JSON. If ctx has ended it says which figures these are.
+func (o *output) show(ctx context.Context, t cli.Terminal, html *outFile, page *report.Page, lines func(io.Writer) error, interrupted string, err error) error {
+	if len(page.Sections) > 0 {
+		err = errors.Join(err, writeReport(html, page))
+		if o.json {
+			err = errors.Join(err, lines(t.Out))
+		} else {
+			err = errors.Join(err, report.Text(t.Out, page))
+		}
+	}
+	if ctx.Err() != nil {
+		fmt.Fprintln(t.Err, interrupted)
+		return cli.ErrInterrupted
+	}
+	return err
+}
+
+// start parses and checks the flags of a command, and runs it until it is done or interrupted.
+func start(t cli.Terminal, fs *flag.FlagSet, args []string, help func(io.Writer, *flag.FlagSet), check func() error, run func(context.Context, cli.Terminal) error) error {
+	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { help(w, fs) }); err != nil {
+		return err
+	}
+	if err := check(); err != nil {
+		return cli.FlagError(fs, "%v", err)
+	}
+	ctx, stop := cli.Interruptible()
+	defer stop()
+	return run(ctx, t)
 }
 
 // openReport opens the file of --html. It is opened before the first trace is played, so that a wrong name does not cost

@@ -29,9 +29,7 @@ type studyFlags struct {
 	data     string
 	only     string // parts of the study of regimes
 	policies string // that it compares too
-	json     bool
-	html     string
-	command  string // that makes the same figures
+	output
 }
 
 const (
@@ -57,16 +55,10 @@ func runStudy(t cli.Terminal, args []string) error {
 	case len(args) != 1 || !slices.Contains([]string{"-h", "-help", "--help"}, args[0]):
 		return cli.FlagError(fs, "want the name of a study first: %s", strings.Join(studyNames, " or "))
 	}
-	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { studyHelp(w, fs) }); err != nil {
-		return err
-	}
-	if err := o.check(); err != nil {
-		return cli.FlagError(fs, "%v", err)
-	}
-	o.command = commandOf(fs.Name()+" "+o.name, fs, o.Traces)
-	ctx, stop := cli.Interruptible()
-	defer stop()
-	return o.run(ctx, t)
+	return start(t, fs, args, studyHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
+		o.command = commandOf(fs.Name()+" "+o.name, fs, o.Traces)
+		return o.run(ctx, t)
+	})
 }
 
 func (o *studyFlags) register(fs *flag.FlagSet) {
@@ -77,16 +69,17 @@ func (o *studyFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&o.only, "only", "", "`LIST` of the parts of regimes to play: "+strings.Join(study.Parts, ","))
 	fs.StringVar(&o.policies, "policy", "", "`LIST` of policies, each with parameters if need be, that regimes compares with the others too")
 	fs.IntVar(&o.parallel, "parallel", 0, "`N` traces at a time, 0 is one for each processor; the figures do not depend on it")
-	fs.BoolVar(&o.json, "json", false, "print one JSON object a line, for each policy at each capacity")
-	registerHTML(fs, &o.html)
+	o.output.register(fs, "print one JSON object a line, for each policy at each capacity")
 }
 
 func (o *studyFlags) check() error {
-	switch {
-	case !slices.Contains(studyNames, o.name):
+	if !slices.Contains(studyNames, o.name) {
 		return fmt.Errorf("study %q: want %s%s", o.name, strings.Join(studyNames, " or "), suggest.DidYouMean(o.name, studyNames))
-	case o.json && o.html != "":
-		return errors.New("--json and --html are two forms of one result: want one of them")
+	}
+	if err := o.output.check(); err != nil {
+		return err
+	}
+	switch {
 	case o.seeds < 1 || o.seeds > maxSeeds:
 		return fmt.Errorf("--seeds %d: want 1 to %d", o.seeds, maxSeeds)
 	case o.parallel < 0:
@@ -176,19 +169,7 @@ func (o *studyFlags) run(ctx context.Context, t cli.Terminal) error {
 	defer html.discard()
 	page, lines, err := o.play(ctx, t, given)
 	page.Command = o.command
-	if len(page.Sections) > 0 {
-		err = errors.Join(err, writeReport(html, &page))
-	}
-	if o.json {
-		err = errors.Join(err, lines(t.Out))
-	} else {
-		err = errors.Join(err, report.Text(t.Out, &page))
-	}
-	if ctx.Err() != nil {
-		fmt.Fprintf(t.Err, "%s: interrupted: the figures are of what was complete\n", o.Command)
-		return cli.ErrInterrupted
-	}
-	return err
+	return o.show(ctx, t, html, &page, lines, o.Command+": interrupted: the figures are of what was complete", err)
 }
 
 // given are the traces of --trace for a study that does not read them itself.

@@ -32,9 +32,8 @@ type trainFlags struct {
 	embedder      string
 	ablations     bool
 	parallel      int
-	json          bool
-	html, command string
 	made          embed.Embedder
+	output
 }
 
 func runTrain(t cli.Terminal, args []string) error {
@@ -47,21 +46,15 @@ func runTrain(t cli.Terminal, args []string) error {
 	case len(args) != 1 || !slices.Contains([]string{"-h", "-help", "--help"}, args[0]):
 		return cli.FlagError(fs, "want the name of a predictor first: %s", strings.Join(predictors, " or "))
 	}
-	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { trainHelp(w, fs) }); err != nil {
+	return start(t, fs, args, trainHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
+		o.command = commandOf(fs.Name()+" "+o.name, fs, nil)
+		err := o.run(ctx, t)
+		if ctx.Err() != nil {
+			fmt.Fprintf(t.Err, "%s: interrupted: no model is written\n", fs.Name())
+			return cli.ErrInterrupted
+		}
 		return err
-	}
-	if err := o.check(); err != nil {
-		return cli.FlagError(fs, "%v", err)
-	}
-	o.command = commandOf(fs.Name()+" "+o.name, fs, nil)
-	ctx, stop := cli.Interruptible()
-	defer stop()
-	err := o.run(ctx, t)
-	if ctx.Err() != nil {
-		fmt.Fprintf(t.Err, "%s: interrupted: no model is written\n", fs.Name())
-		return cli.ErrInterrupted
-	}
-	return err
+	})
 }
 
 func (o *trainFlags) register(fs *flag.FlagSet) {
@@ -71,8 +64,7 @@ func (o *trainFlags) register(fs *flag.FlagSet) {
 	fs.StringVar(&o.embedder, "embedder", embedderBuiltin, "`NAME` is builtin, or model2vec:DIR with the folder of a static model; the proxy must have the same one")
 	fs.BoolVar(&o.ablations, "ablations", false, "train and measure models of other inputs too, with responses and without, and one for each file")
 	fs.IntVar(&o.parallel, "parallel", 0, "`N` models of --ablations are trained at a time, 0 is one for each processor; the figures do not depend on it")
-	fs.BoolVar(&o.json, "json", false, "print the figures as one JSON object")
-	registerHTML(fs, &o.html)
+	o.output.register(fs, "print the figures as one JSON object")
 }
 
 func (o *trainFlags) check() (err error) {
@@ -83,8 +75,8 @@ func (o *trainFlags) check() (err error) {
 		return errors.New("want --conversations: a file of recorded conversations")
 	case o.out == "":
 		return errors.New("want --out: the file that gets the model")
-	case o.json && o.html != "":
-		return errors.New("--json and --html are two forms of one result: want one of them")
+	case o.output.check() != nil:
+		return o.output.check()
 	case o.parallel < 0:
 		return errors.New("--parallel is 0 or more")
 	}
