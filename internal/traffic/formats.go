@@ -1,12 +1,9 @@
 package traffic
 
 import (
-	"bufio"
 	"bytes"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io"
 	"strings"
 )
 
@@ -55,9 +52,9 @@ var conversationFormats = []conversationFormat{
 	{OASST, "OASST1", "trees", `{"message_tree_id":…,"prompt":{"role":"prompter","text":"…","replies":[…]}}`,
 		[]string{"prompt", "message_tree_id"}, each(parseTree)},
 	{OASST, "OASST1", "messages", `{"idx":0,"tree":0,"parent_idx":null,"role":"prompter","text":"…"}`,
-		[]string{"idx", "tree", "role"}, func() conversationParser { return &messages{} }},
+		[]string{"idx", "tree", "role"}, newFlat},
 	{OASST, "OASST1", "published messages", `{"message_id":"…","parent_id":null,"message_tree_id":"…","role":"prompter","text":"…"}`,
-		[]string{"message_id", "message_tree_id", "role"}, func() conversationParser { return &published{} }},
+		[]string{"message_id", "message_tree_id", "role"}, newFlat},
 }
 
 // detectConversation identifies the format by the names of a record's fields; nil is none.
@@ -77,16 +74,6 @@ func detectConversation(record []byte) *conversationFormat {
 		}
 	}
 	return nil
-}
-
-// TitleOf is the title of a format of conversations, "" for any other format.
-func TitleOf(name Format) string {
-	for _, f := range conversationFormats {
-		if f.name == name {
-			return f.title
-		}
-	}
-	return ""
 }
 
 // describeConversations lists the formats with an example of each.
@@ -178,20 +165,4 @@ func (c *Conversation) sayUnlessBlank(text string) {
 	if strings.TrimSpace(text) != "" {
 		c.Say(text)
 	}
-}
-
-// DetectConversations reads the first record of a file of JSON and returns its format of conversations, "" for none.
-func DetectConversations(in *bufio.Reader) (Format, error) {
-	all := newRecords(in)
-	record, err := all.next()
-	switch {
-	case err == io.EOF:
-		return "", errors.New("no requests in it")
-	case err != nil:
-		return "", fmt.Errorf("%s: %w", all.place(), err)
-	}
-	if f := detectConversation(record); f != nil {
-		return f.name, nil
-	}
-	return "", nil
 }

@@ -23,29 +23,6 @@ func SkipMark(in *bufio.Reader) {
 	}
 }
 
-// EachLine calls f with every line that is not blank, without surrounding white space, until f returns false or an error. The error then
-// names the line.
-func EachLine(in *bufio.Reader, f func(line []byte) (more bool, err error)) error {
-	SkipMark(in)
-	l := lines{in: in}
-	for {
-		line, err := l.next()
-		if err == io.EOF {
-			return nil
-		}
-		more := true
-		if err == nil {
-			more, err = f(line)
-		}
-		if err != nil {
-			return fmt.Errorf("%s: %w", l.place(), err)
-		}
-		if !more {
-			return nil
-		}
-	}
-}
-
 // lines cuts a file into lines and counts them.
 type lines struct {
 	in   *bufio.Reader

@@ -1,9 +1,9 @@
 package traffic
 
 import (
+	"cmp"
 	"encoding/json"
 	"errors"
-	"strconv"
 	"strings"
 )
 
@@ -49,90 +49,56 @@ func (c *Conversation) say(role, text string, parent int) int {
 	return parent
 }
 
-// messages parses the flat layout: one message a record, each tree in pre-order.
-type messages struct {
-	tree    int64
+// flat parses a layout of one message a record: in that of idx, tree and parent_idx these are numbers, in the published one of message_id,
+// message_tree_id and parent_id they are texts. The messages of a tree follow each other, each behind its parent.
+type flat struct {
+	tree    string
 	current Conversation
-	turnOf  map[int64]int // by idx: the turn at or above a message of the current tree
+	turnOf  map[string]int // by identity: the turn at or above a message of the current tree
 }
 
 type message struct {
-	Idx    *int64 `json:"idx"`
-	Tree   *int64 `json:"tree"`
-	Parent *int64 `json:"parent_idx"`
-	Role   string `json:"role"`
-	Text   string `json:"text"`
+	Idx       json.RawMessage `json:"idx"`
+	Tree      json.RawMessage `json:"tree"`
+	ParentIdx json.RawMessage `json:"parent_idx"`
+	ID        json.RawMessage `json:"message_id"`
+	TreeID    json.RawMessage `json:"message_tree_id"`
+	ParentID  json.RawMessage `json:"parent_id"`
+	Role      string          `json:"role"`
+	Text      string          `json:"text"`
 }
 
-var errOrphan = errors.New("parent_idx names no earlier message of the tree")
+func newFlat() conversationParser { return &flat{} }
 
-func (m *messages) add(record []byte) (done []Conversation, err error) {
-	var msg message
-	if json.Unmarshal(record, &msg) != nil || msg.Idx == nil || msg.Tree == nil || msg.Role == "" {
+var errOrphan = errors.New("its parent is no earlier message of the tree")
+
+func (f *flat) add(record []byte) (done []Conversation, err error) {
+	var m message
+	if json.Unmarshal(record, &m) != nil {
 		return nil, errJSON
 	}
-	if *msg.Tree != m.tree || m.turnOf == nil {
-		done = m.end()
-		m.tree, m.current, m.turnOf = *msg.Tree, Conversation{Topic: strconv.FormatInt(*msg.Tree, 10)}, map[int64]int{}
+	id, tree, parent := cmp.Or(string(m.Idx), string(m.ID)), cmp.Or(string(m.Tree), string(m.TreeID)), cmp.Or(string(m.ParentIdx), string(m.ParentID), "null")
+	if id == "" || tree == "" || m.Role == "" {
+		return nil, errJSON
+	}
+	if tree != f.tree {
+		done = f.end()
+		f.tree, f.current, f.turnOf = tree, Conversation{Topic: strings.Trim(tree, `"`)}, map[string]int{}
 	}
 	turn := -1
-	if msg.Parent != nil {
+	if parent != "null" {
 		var ok bool
-		if turn, ok = m.turnOf[*msg.Parent]; !ok {
+		if turn, ok = f.turnOf[parent]; !ok {
 			return done, errOrphan
 		}
 	}
-	m.turnOf[*msg.Idx] = m.current.say(msg.Role, msg.Text, turn)
+	f.turnOf[id] = f.current.say(m.Role, m.Text, turn)
 	return done, nil
 }
 
-func (m *messages) end() []Conversation {
-	if len(m.current.Turns) == 0 {
+func (f *flat) end() []Conversation {
+	if len(f.current.Turns) == 0 {
 		return nil
 	}
-	return []Conversation{m.current}
-}
-
-// published parses the messages as they are published: one a record, with a name, that of its parent, and that of its tree. The messages
-// of a tree follow each other, each behind its parent.
-type published struct {
-	current Conversation
-	turnOf  map[string]int // by name: the turn at or above a message of the current tree
-}
-
-type publishedMessage struct {
-	ID     string  `json:"message_id"`
-	Parent *string `json:"parent_id"`
-	Tree   string  `json:"message_tree_id"`
-	Role   string  `json:"role"`
-	Text   string  `json:"text"`
-}
-
-var errLate = errors.New("parent_id names no earlier message of the tree")
-
-func (p *published) add(record []byte) (done []Conversation, err error) {
-	var msg publishedMessage
-	if json.Unmarshal(record, &msg) != nil || msg.ID == "" || msg.Tree == "" || msg.Role == "" {
-		return nil, errJSON
-	}
-	if msg.Tree != p.current.Topic || p.turnOf == nil {
-		done = p.end()
-		p.current, p.turnOf = Conversation{Topic: msg.Tree}, map[string]int{}
-	}
-	turn := -1
-	if msg.Parent != nil {
-		var ok bool
-		if turn, ok = p.turnOf[*msg.Parent]; !ok {
-			return done, errLate
-		}
-	}
-	p.turnOf[msg.ID] = p.current.say(msg.Role, msg.Text, turn)
-	return done, nil
-}
-
-func (p *published) end() []Conversation {
-	if len(p.current.Turns) == 0 {
-		return nil
-	}
-	return []Conversation{p.current}
+	return []Conversation{f.current}
 }

@@ -52,7 +52,7 @@ func fromText(text string) (*ConversationReader, error) {
 	return NewConversationReader("in.jsonl", io.NopCloser(strings.NewReader(text)), int64(len(text)))
 }
 
-const flat = `{"idx":0,"tree":0,"parent_idx":null,"role":"prompter","text":"q"}
+const flatMessages = `{"idx":0,"tree":0,"parent_idx":null,"role":"prompter","text":"q"}
 {"idx":1,"tree":0,"parent_idx":0,"role":"assistant","text":"a"}
 {"idx":2,"tree":0,"parent_idx":1,"role":"prompter","text":"left"}
 {"idx":3,"tree":0,"parent_idx":0,"role":"assistant","text":"b"}
@@ -80,7 +80,7 @@ func TestConversationFormats(t *testing.T) {
 		{"sharegpt", `{"conversations":[{"from":"system","value":"be brief"},{"from":"human","value":"a"},{"from":"gpt","value":"b"},{"from":"user","value":"c"}]}`,
 			"ShareGPT", "[be brief] -1>a 0>c\n"},
 		{"sharegpt as an array", ` [{"conversations":[{"from":"human","value":"a"}]},` + "\n" + `{"conversations":[{"from":"human","value":"b"}]}]`, "ShareGPT", "-1>a\n-1>b\n"},
-		{"oasst messages", flat, "OASST1 messages", "-1>q 0>left 0>right\n-1>other\n"},
+		{"oasst messages", flatMessages, "OASST1 messages", "-1>q 0>left 0>right\n-1>other\n"},
 		{"oasst as published", publishedMessages, "OASST1 published messages", "-1>q 0>left 0>right\n-1>other\n"},
 		{"oasst trees", tree, "OASST1 trees", "-1>q 0>left 0>right\n"},
 		{"blank lines and CRLF", "\r\n\n" + `{"turns":[["U","a"]]}` + "\r\n\r\n" + `{"turns":[["U","b"]]}`, "SGD", "-1>a\n-1>b\n"},
@@ -107,7 +107,7 @@ func TestRecordFields(t *testing.T) {
 	for _, c := range []struct{ name, in, want string }{
 		{"sgd", `{"services":["Travel","Hotels"],"turns":[["U","a"],["S","four"],["U","c"]]}`, "sgd Travel+Hotels 4 0"},
 		{"sharegpt", `{"conversations":[{"from":"gpt","value":"early"},{"from":"human","value":"a"},{"from":"gpt","value":"five5"}]}`, "sharegpt  5"},
-		{"oasst messages", flat, "oasst 0 1 0 0"},
+		{"oasst messages", flatMessages, "oasst 0 1 0 0"},
 		{"oasst as published", publishedMessages, "oasst x 1 0 0"},
 		{"oasst trees", tree, "oasst x 1 0 0"},
 	} {
@@ -158,22 +158,15 @@ func TestLaterRecordsAreSkipped(t *testing.T) {
 }
 
 func TestOrphan(t *testing.T) {
-	r, err := fromText(flat + `{"idx":9,"tree":1,"parent_idx":77,"role":"prompter","text":"lost"}` + "\n")
-	if got, want := readAll(r, err), "-1>q 0>left 0>right\n-1>other\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if n, err := r.Skipped(); n != 1 || !errors.Is(err, errOrphan) {
-		t.Errorf("skipped %d: %v", n, err)
-	}
-}
-
-func TestPublishedOrphan(t *testing.T) {
-	r, err := fromText(publishedMessages + `{"message_id":"m9","parent_id":"m2","text":"lost","role":"prompter","message_tree_id":"y"}` + "\n")
-	if got, want := readAll(r, err), "-1>q 0>left 0>right\n-1>other\n"; got != want {
-		t.Errorf("got %q, want %q", got, want)
-	}
-	if n, err := r.Skipped(); n != 1 || !errors.Is(err, errLate) {
-		t.Errorf("skipped %d: %v", n, err)
+	for _, in := range []string{flatMessages + `{"idx":9,"tree":1,"parent_idx":77,"role":"prompter","text":"lost"}`,
+		publishedMessages + `{"message_id":"m9","parent_id":"m2","text":"lost","role":"prompter","message_tree_id":"y"}`} {
+		r, err := fromText(in + "\n")
+		if got, want := readAll(r, err), "-1>q 0>left 0>right\n-1>other\n"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if n, err := r.Skipped(); n != 1 || !errors.Is(err, errOrphan) {
+			t.Errorf("skipped %d: %v", n, err)
+		}
 	}
 }
 
@@ -238,7 +231,7 @@ func TestOpenConversationsFails(t *testing.T) {
 
 // FuzzConversations: for any content the reader ends, and every turn follows an earlier one.
 func FuzzConversations(f *testing.F) {
-	for _, s := range []string{flat, tree, `{"messages":[1]}`, `{"turns":[["U","a"]]}` + "\n{", `[{"conversations":[{"from":"human","value":"a"}]},`, "\x1f\x8b\x08", "[", "  ["} {
+	for _, s := range []string{flatMessages, tree, `{"messages":[1]}`, `{"turns":[["U","a"]]}` + "\n{", `[{"conversations":[{"from":"human","value":"a"}]},`, "\x1f\x8b\x08", "[", "  ["} {
 		f.Add([]byte(s))
 	}
 	f.Fuzz(func(t *testing.T, in []byte) {

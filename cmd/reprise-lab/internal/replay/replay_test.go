@@ -58,7 +58,7 @@ func TestOpen(t *testing.T) {
 	}
 	for _, c := range []struct{ in, format, want string }{
 		{`{"messages":[{"role":"user","content":"hi"}]}`, "auto", "these are chat requests: `reprise demo --input` plays them"},
-		{`{"turns":[["U","a"]]}`, "sharegpt", "these are SGD, not ShareGPT"},
+		{`{"turns":[["U","a"]]}`, "sharegpt", "these are SGD, not sharegpt"},
 		{"", "auto", "no requests in it"},
 		{`{"timestamp": 0, "input_length": 600, "output_length": 9, "hash_ids": [1, 2]}`, "auto", "format mooncake: this is a trace of KV blocks, which an engine's prefix cache holds and not the cache of answers: `reprise-lab replay` plays it"},
 		{"[1,2]", "auto", "no known format: want one of ids, requests, oasst, sgd, sharegpt, oracle-general, csv"},

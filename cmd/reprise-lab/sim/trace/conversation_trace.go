@@ -41,7 +41,7 @@ func openConversations(path string, want Format) (sim.Trace, error) {
 	case r.Format() == Chat:
 		return nil, fmt.Errorf("read %s: %w", path, ErrChat)
 	case r.Format() != want:
-		return nil, fmt.Errorf("read %s: these are %s, not %s", path, r.Title(), traffic.TitleOf(want))
+		return nil, fmt.Errorf("read %s: these are %s, not %s", path, r.Title(), want)
 	}
 	return t, nil
 }

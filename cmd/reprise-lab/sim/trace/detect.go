@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -37,12 +38,11 @@ func Detect(path string) (Format, error) {
 	}
 	f, ok := detect(head)
 	if bytes.HasPrefix(text, []byte("[")) || f == Requests {
-		found, err := traffic.DetectConversations(in)
-		if err != nil {
-			return "", fmt.Errorf("read %s: %w", path, err)
-		}
-		if found != "" {
-			return found, nil
+		switch r, err := traffic.NewConversationReader(path, io.NopCloser(in), 0); {
+		case err == nil:
+			return r.Format(), nil
+		case !errors.Is(err, traffic.ErrFormat):
+			return "", err
 		}
 	}
 	if !ok {

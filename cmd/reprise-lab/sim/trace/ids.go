@@ -13,7 +13,7 @@ func parseIDs(in *bufio.Reader, yield func(sim.Request) bool) error {
 	if err := checkIDs(in); err != nil {
 		return err
 	}
-	return traffic.EachLine(in, func(line []byte) (bool, error) {
+	return eachLine(in, func(line []byte) (bool, error) {
 		return yield(sim.Request{ID: identity(line)}), nil
 	})
 }

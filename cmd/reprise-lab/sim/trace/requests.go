@@ -14,7 +14,7 @@ import (
 // parseRequests parses the request log. All vectors of a log have one length.
 func parseRequests(in *bufio.Reader, yield func(sim.Request) bool) error {
 	dims := 0
-	return traffic.EachLine(in, func(line []byte) (bool, error) {
+	return eachLine(in, func(line []byte) (bool, error) {
 		record, err := traffic.Decode(line)
 		if err != nil {
 			return false, err

@@ -13,6 +13,7 @@ import (
 	"fmt"
 	"iter"
 	"os"
+	"slices"
 	"strings"
 
 	"reprise/cmd/reprise-lab/sim"
@@ -75,7 +76,7 @@ func Open(path string, f Format) (sim.Trace, error) {
 		}
 		f = found
 	}
-	if traffic.TitleOf(f) != "" {
+	if slices.Contains([]Format{Chat, SGD, ShareGPT, OASST}, f) {
 		return openConversations(path, f)
 	}
 	parse, ok := parsers[f]
