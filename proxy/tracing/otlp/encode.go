@@ -2,30 +2,28 @@ package otlp
 
 import (
 	"encoding/json"
-	"math"
 	"strconv"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/codes"
-	"go.opentelemetry.io/otel/sdk/instrumentation"
-	"go.opentelemetry.io/otel/sdk/resource"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/trace"
 )
 
 // The types below are the messages of opentelemetry/proto/trace/v1 in the JSON mapping that OTLP prescribes: names in camel case, ids in
-// hexadecimal digits, 64-bit integers as strings, enumerations as numbers. A field that has its zero value is left out.
+// hexadecimal digits, 64-bit integers as strings, enumerations as numbers. A field that has its zero value is left out, and so is what no span of
+// package tracing has, such as attributes of events and of links.
 // See https://opentelemetry.io/docs/specs/otlp/#json-protobuf-encoding.
 type (
 	request struct {
-		ResourceSpans []*resourceSpans `json:"resourceSpans"`
+		ResourceSpans []resourceSpans `json:"resourceSpans"`
 	}
 
 	resourceSpans struct {
-		Resource   resourceOf    `json:"resource"`
-		ScopeSpans []*scopeSpans `json:"scopeSpans"`
-		SchemaURL  string        `json:"schemaUrl,omitempty"`
+		Resource   resourceOf   `json:"resource"`
+		ScopeSpans []scopeSpans `json:"scopeSpans"`
+		SchemaURL  string       `json:"schemaUrl,omitempty"`
 	}
 
 	resourceOf struct {
@@ -33,15 +31,12 @@ type (
 	}
 
 	scopeSpans struct {
-		Scope     scope  `json:"scope"`
-		Spans     []span `json:"spans"`
-		SchemaURL string `json:"schemaUrl,omitempty"`
+		Scope scope  `json:"scope"`
+		Spans []span `json:"spans"`
 	}
 
 	scope struct {
-		Name       string     `json:"name,omitempty"`
-		Version    string     `json:"version,omitempty"`
-		Attributes []keyValue `json:"attributes,omitempty"`
+		Name string `json:"name,omitempty"`
 	}
 
 	span struct {
@@ -55,28 +50,23 @@ type (
 		Start             uint64        `json:"startTimeUnixNano,string"`
 		End               uint64        `json:"endTimeUnixNano,string"`
 		Attributes        []keyValue    `json:"attributes,omitempty"`
-		DroppedAttributes uint32        `json:"droppedAttributesCount,omitempty"`
+		DroppedAttributes int           `json:"droppedAttributesCount,omitempty"`
 		Events            []event       `json:"events,omitempty"`
-		DroppedEvents     uint32        `json:"droppedEventsCount,omitempty"`
+		DroppedEvents     int           `json:"droppedEventsCount,omitempty"`
 		Links             []link        `json:"links,omitempty"`
-		DroppedLinks      uint32        `json:"droppedLinksCount,omitempty"`
+		DroppedLinks      int           `json:"droppedLinksCount,omitempty"`
 		Status            status        `json:"status"`
 	}
 
 	event struct {
-		Time              uint64     `json:"timeUnixNano,string"`
-		Name              string     `json:"name,omitempty"`
-		Attributes        []keyValue `json:"attributes,omitempty"`
-		DroppedAttributes uint32     `json:"droppedAttributesCount,omitempty"`
+		Time uint64 `json:"timeUnixNano,string"`
+		Name string `json:"name,omitempty"`
 	}
 
 	link struct {
-		TraceID           trace.TraceID `json:"traceId"`
-		SpanID            trace.SpanID  `json:"spanId"`
-		TraceState        string        `json:"traceState,omitempty"`
-		Attributes        []keyValue    `json:"attributes,omitempty"`
-		DroppedAttributes uint32        `json:"droppedAttributesCount,omitempty"`
-		Flags             uint32        `json:"flags"`
+		TraceID trace.TraceID `json:"traceId"`
+		SpanID  trace.SpanID  `json:"spanId"`
+		Flags   uint32        `json:"flags"`
 	}
 
 	status struct {
@@ -84,53 +74,20 @@ type (
 		Code    int    `json:"code,omitempty"`
 	}
 
+	// keyValue has a value with one member, named by its type: {"intValue": "1"}.
 	keyValue struct {
-		Key   string   `json:"key"`
-		Value anyValue `json:"value"`
-	}
-
-	// anyValue has one member, named by the type of the value: {"intValue": "1"}. An empty one has none.
-	anyValue map[string]any
-
-	arrayValue struct {
-		Values []anyValue `json:"values"`
-	}
-
-	keyValueList struct {
-		Values []keyValue `json:"values"`
+		Key   string         `json:"key"`
+		Value map[string]any `json:"value"`
 	}
 )
 
-// encode returns a request with the spans, grouped by their resource and by their scope.
+// encode returns a request with the spans of one tracer: at least one.
 func encode(spans []sdktrace.ReadOnlySpan) ([]byte, error) {
-	type scopeKey struct {
-		resource attribute.Distinct
-		scope    instrumentation.Scope
-	}
-	var out request
-	resources, scopes := map[attribute.Distinct]*resourceSpans{}, map[scopeKey]*scopeSpans{}
+	about, in := spans[0].Resource(), scopeSpans{Scope: scope{spans[0].InstrumentationScope().Name}}
 	for _, s := range spans {
-		about, in := s.Resource(), s.InstrumentationScope()
-		key := scopeKey{about.Equivalent(), in}
-		byResource := resources[key.resource]
-		if byResource == nil {
-			byResource = &resourceSpans{Resource: encodeResource(about), SchemaURL: about.SchemaURL()}
-			resources[key.resource] = byResource
-			out.ResourceSpans = append(out.ResourceSpans, byResource)
-		}
-		byScope := scopes[key]
-		if byScope == nil {
-			byScope = &scopeSpans{Scope: scope{in.Name, in.Version, encodeAttributes(in.Attributes.ToSlice())}, SchemaURL: in.SchemaURL}
-			scopes[key] = byScope
-			byResource.ScopeSpans = append(byResource.ScopeSpans, byScope)
-		}
-		byScope.Spans = append(byScope.Spans, encodeSpan(s))
+		in.Spans = append(in.Spans, encodeSpan(s))
 	}
-	return json.Marshal(out)
-}
-
-func encodeResource(r *resource.Resource) resourceOf {
-	return resourceOf{encodeAttributes(r.Attributes())}
+	return json.Marshal(request{[]resourceSpans{{resourceOf{encodeAttributes(about.Attributes())}, []scopeSpans{in}, about.SchemaURL()}}})
 }
 
 func encodeSpan(s sdktrace.ReadOnlySpan) span {
@@ -145,20 +102,20 @@ func encodeSpan(s sdktrace.ReadOnlySpan) span {
 		Start:             nanoseconds(s.StartTime()),
 		End:               nanoseconds(s.EndTime()),
 		Attributes:        encodeAttributes(s.Attributes()),
-		DroppedAttributes: count(s.DroppedAttributes()),
-		DroppedEvents:     count(s.DroppedEvents()),
-		DroppedLinks:      count(s.DroppedLinks()),
+		DroppedAttributes: s.DroppedAttributes(),
+		DroppedEvents:     s.DroppedEvents(),
+		DroppedLinks:      s.DroppedLinks(),
 		Status:            encodeStatus(s.Status()),
 	}
 	if parent.SpanID().IsValid() {
 		out.ParentSpanID = parent.SpanID().String()
 	}
 	for _, e := range s.Events() {
-		out.Events = append(out.Events, event{nanoseconds(e.Time), e.Name, encodeAttributes(e.Attributes), count(e.DroppedAttributeCount)})
+		out.Events = append(out.Events, event{nanoseconds(e.Time), e.Name})
 	}
 	for _, l := range s.Links() {
 		to := l.SpanContext
-		out.Links = append(out.Links, link{to.TraceID(), to.SpanID(), to.TraceState().String(), encodeAttributes(l.Attributes), count(l.DroppedAttributeCount), flags(to.TraceFlags(), to)})
+		out.Links = append(out.Links, link{to.TraceID(), to.SpanID(), flags(to.TraceFlags(), to)})
 	}
 	return out
 }
@@ -185,61 +142,17 @@ func encodeStatus(s sdktrace.Status) status {
 
 func nanoseconds(t time.Time) uint64 { return uint64(max(t.UnixNano(), 0)) }
 
-func count(n int) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
-
 func encodeAttributes(all []attribute.KeyValue) []keyValue {
 	out := make([]keyValue, len(all))
 	for i, kv := range all {
-		out[i] = keyValue{string(kv.Key), encodeValue(kv.Value)}
+		switch v := kv.Value; v.Type() {
+		case attribute.BOOL:
+			out[i] = keyValue{string(kv.Key), map[string]any{"boolValue": v.AsBool()}}
+		case attribute.INT64:
+			out[i] = keyValue{string(kv.Key), map[string]any{"intValue": strconv.FormatInt(v.AsInt64(), 10)}}
+		default: // no span has another type than a string
+			out[i] = keyValue{string(kv.Key), map[string]any{"stringValue": v.String()}}
+		}
 	}
 	return out
-}
-
-func encodeValue(v attribute.Value) anyValue {
-	switch v.Type() {
-	case attribute.EMPTY:
-		return anyValue{}
-	case attribute.BOOL:
-		return anyValue{"boolValue": v.AsBool()}
-	case attribute.INT64:
-		return anyValue{"intValue": strconv.FormatInt(v.AsInt64(), 10)}
-	case attribute.FLOAT64:
-		return anyValue{"doubleValue": encodeDouble(v.AsFloat64())}
-	case attribute.BYTESLICE:
-		return anyValue{"bytesValue": v.AsByteSlice()} // in base64
-	case attribute.BOOLSLICE:
-		return encodeArray(v.AsBoolSlice(), attribute.BoolValue)
-	case attribute.INT64SLICE:
-		return encodeArray(v.AsInt64Slice(), attribute.Int64Value)
-	case attribute.FLOAT64SLICE:
-		return encodeArray(v.AsFloat64Slice(), attribute.Float64Value)
-	case attribute.STRINGSLICE:
-		return encodeArray(v.AsStringSlice(), attribute.StringValue)
-	case attribute.SLICE:
-		return encodeArray(v.AsSlice(), func(v attribute.Value) attribute.Value { return v })
-	case attribute.MAP:
-		return anyValue{"kvlistValue": keyValueList{encodeAttributes(v.AsMap())}}
-	}
-	return anyValue{"stringValue": v.AsString()}
-}
-
-func encodeArray[T any](items []T, value func(T) attribute.Value) anyValue {
-	values := make([]anyValue, len(items))
-	for i, item := range items {
-		values[i] = encodeValue(value(item))
-	}
-	return anyValue{"arrayValue": arrayValue{values}}
-}
-
-// encodeDouble returns a number, or the name that protobuf's JSON mapping has for what is none.
-func encodeDouble(f float64) any {
-	switch {
-	case math.IsNaN(f):
-		return "NaN"
-	case math.IsInf(f, 1):
-		return "Infinity"
-	case math.IsInf(f, -1):
-		return "-Infinity"
-	}
-	return f
 }

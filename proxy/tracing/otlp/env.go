@@ -113,8 +113,9 @@ func Read(environ []string) (s Settings, warnings []string) {
 		return s, r.said
 	}
 	s.Endpoint = at.Scheme + "://" + at.Host
-	s.On = r.exports()
-	s.Propagate = r.propagates()
+	s.On = r.lists(tracesExporter, "otlp", "otlp or none", "none")
+	// Baggage passes as every other header that the proxy does not read.
+	s.Propagate = r.lists(propagators, "tracecontext", "tracecontext, baggage or none, or several between commas", "baggage", "none")
 	s.batch = r.batching()
 	s.sampler = r.sampling()
 	s.target = r.sending(at)
@@ -188,42 +189,18 @@ func (r *reading) endpoint() *url.URL {
 	return at
 }
 
-// exports reports whether OTEL_TRACES_EXPORTER lets spans be sent by OTLP.
-func (r *reading) exports() bool {
-	value := r.env[tracesExporter]
-	if value == "" {
-		return true
-	}
-	otlp := false
-	for name := range strings.SplitSeq(value, ",") {
-		switch strings.TrimSpace(name) {
-		case "otlp":
-			otlp = true
-		case "none":
-		default:
-			r.wrong(tracesExporter, value, "allowed is otlp or none", "the others are ignored")
+// lists reports whether a list between commas has a name, or is not set. Other names than those of allowed are wrong, which words says.
+func (r *reading) lists(variable, name, words string, allowed ...string) bool {
+	value, found := r.env[variable], false
+	for one := range strings.SplitSeq(value, ",") {
+		switch one = strings.TrimSpace(one); {
+		case one == name:
+			found = true
+		case value != "" && !slices.Contains(allowed, one):
+			r.wrong(variable, value, "allowed is "+words, "the others are ignored")
 		}
 	}
-	return otlp
-}
-
-// propagates reports whether OTEL_PROPAGATORS has W3C's trace context. Baggage passes as every other header that the proxy does not read.
-func (r *reading) propagates() bool {
-	value := r.env[propagators]
-	if value == "" {
-		return true
-	}
-	w3c := false
-	for name := range strings.SplitSeq(value, ",") {
-		switch strings.TrimSpace(name) {
-		case "tracecontext":
-			w3c = true
-		case "baggage", "none":
-		default:
-			r.wrong(propagators, value, "allowed is tracecontext, baggage or none, or several between commas", "the others are ignored")
-		}
-	}
-	return w3c
+	return found || value == ""
 }
 
 // batching reads how spans are sent. The library would panic at some of these values, or take all of a core.

@@ -59,6 +59,9 @@ func (s *sender) Shutdown(context.Context) error {
 
 // ExportSpans sends one batch, and drops it if the collector does not take it before ctx ends. It never returns an error.
 func (s *sender) ExportSpans(ctx context.Context, spans []sdktrace.ReadOnlySpan) error {
+	if len(spans) == 0 {
+		return nil
+	}
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	defer context.AfterFunc(s.stopped, func() { cancel(context.Canceled) })()
