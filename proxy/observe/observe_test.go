@@ -71,3 +71,27 @@ func TestEndedAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations", n)
 	}
 }
+
+func TestHead(t *testing.T) {
+	for _, tc := range []struct {
+		text string
+		most int
+		want string
+	}{{"abc", 3, "abc"}, {"abcd", 3, "abc"}, {"aéb", 2, "a"}, {"aéb", 3, "aé"}, {"\U0001f600x", 3, ""}, {"\x80\x80\x80\x80\x80\x80", 5, "\x80"}, {"", 0, ""}} {
+		if got := Head(tc.text, tc.most); got != tc.want {
+			t.Errorf("Head(%q, %d) = %q, not %q", tc.text, tc.most, got, tc.want)
+		}
+	}
+}
+
+func TestPath(t *testing.T) {
+	for path, want := range map[string]string{
+		"/v1/models": "/v1/models", "/v1/files/file-abc/content": "/v1/files/*/content", "/": "/", "": "/",
+		"/v1/models/sk-proj-0123": "/v1/models/*", "/what is the capital of France?": "/*", "/v1/threads/a/runs/b/steps/c/d": "/v1/threads/*/runs/*/steps/...",
+		"//v1": "//v1", "/v1/chat/../secret": "/v1/chat/*/*", "/V1": "/*", "/v1/files/a\nb": "/v1/files/*", "/openai/deployments/my name/chat/completions": "/openai/deployments/*/chat/completions",
+	} {
+		if got := Path(path); got != want {
+			t.Errorf("Path(%q) = %q, not %q", path, got, want)
+		}
+	}
+}

@@ -1,6 +1,9 @@
 package observe
 
-import "strings"
+import (
+	"strings"
+	"unicode/utf8"
+)
 
 // words are the segments of the paths of LLM APIs that are parts of the API and not chosen by a client.
 var words = func() map[string]bool {
@@ -33,4 +36,15 @@ func Path(p string) string {
 		}
 	}
 	return b.String()
+}
+
+// Head is the beginning of a text, of at most so many bytes, cut before a rune.
+func Head(text string, most int) string {
+	if len(text) <= most {
+		return text
+	}
+	for i := 0; i < utf8.UTFMax && most > 0 && !utf8.RuneStart(text[most]); i++ {
+		most--
+	}
+	return text[:most]
 }

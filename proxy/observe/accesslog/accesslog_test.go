@@ -4,36 +4,43 @@ import (
 	"bytes"
 	"encoding/json"
 	"log/slog"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
 	"unicode/utf8"
 
 	"reprise/proxy/observe"
+	"reprise/store"
 )
 
 var at = time.Date(2026, 11, 23, 4, 30, 0, 7e6, time.UTC)
 
 // full has every field.
-var full = Line{At: at, ID: "req-1", UpstreamID: "up-2", Tenant: "00ff", Model: "gpt-4o", Endpoint: "chat", Result: "semantic", Why: "semantic;topic=17", Upstream: "a",
-	Band: 95, Status: 200, Bytes: 1219, Took: 1_234_567 * time.Nanosecond, Waited: 2 * time.Second, Saved: 310, Stream: true}
+var full = observe.Outcome{Answered: true, At: at, ID: "req-1", UpstreamID: "up-2", Tenant: "00ff", Model: "gpt-4o", Endpoint: "chat", Result: observe.Semantic, Header: reason("semantic;topic=17"),
+	Upstream: "a", Band: 95, Status: 200, Bytes: 1219, Took: 1_234_567 * time.Nanosecond, Waited: 2 * time.Second, Entry: &store.Entry{InputTokens: 300, OutputTokens: 10}, Stream: true}
+
+// reason is the header of an answer with a reason.
+func reason(why string) http.Header {
+	return http.Header{"Cache-Status": {`reprise; fwd=miss; detail="` + why + `"`}}
+}
 
 func TestLine(t *testing.T) {
 	for _, tc := range []struct {
 		name, text, json string
-		line             Line
+		line             observe.Outcome
 	}{
 		{"full", `time=2026-11-23T04:30:00.007Z level=INFO msg=access request_id=req-1 tenant=00ff endpoint=chat model=gpt-4o result=semantic why="semantic;topic=17" similarity_from=0.95 status=200 bytes=1219 stream=true duration_ms=1.234 upstream_ms=2000.000 tokens_saved=310 upstream=a upstream_request_id=up-2`,
 			`{"time":"2026-11-23T04:30:00.007Z","level":"INFO","msg":"access","request_id":"req-1","tenant":"00ff","endpoint":"chat","model":"gpt-4o","result":"semantic","why":"semantic;topic=17","similarity_from":0.95,"status":200,"bytes":1219,"stream":true,"duration_ms":1.234,"upstream_ms":2000.000,"tokens_saved":310,"upstream":"a","upstream_request_id":"up-2"}`, full},
-		{"empty", `time=2026-11-23T04:30:00.007Z level=INFO msg=access status=0 bytes=0 duration_ms=0.000`,
-			`{"time":"2026-11-23T04:30:00.007Z","level":"INFO","msg":"access","status":0,"bytes":0,"duration_ms":0.000}`, Line{At: at}},
-		{"a time before the start", `time=2026-11-23T04:30:00.007Z level=INFO msg=access status=0 bytes=0 duration_ms=0.000`,
-			`{"time":"2026-11-23T04:30:00.007Z","level":"INFO","msg":"access","status":0,"bytes":0,"duration_ms":0.000}`, Line{At: at, Took: -time.Second}},
+		{"empty", `time=2026-11-23T04:30:00.007Z level=INFO msg=access endpoint=/ result=exact status=0 bytes=0 duration_ms=0.000`,
+			`{"time":"2026-11-23T04:30:00.007Z","level":"INFO","msg":"access","endpoint":"/","result":"exact","status":0,"bytes":0,"duration_ms":0.000}`, observe.Outcome{At: at}},
+		{"a time before the start", `time=2026-11-23T04:30:00.007Z level=INFO msg=access endpoint=/ result=exact status=0 bytes=0 duration_ms=0.000`,
+			`{"time":"2026-11-23T04:30:00.007Z","level":"INFO","msg":"access","endpoint":"/","result":"exact","status":0,"bytes":0,"duration_ms":0.000}`, observe.Outcome{At: at, Took: -time.Second}},
 	} {
-		if got := string(tc.line.appendText(nil, new(clock))); got != tc.text+"\n" {
+		if got := string(appendText(nil, &tc.line, new(clock))); got != tc.text+"\n" {
 			t.Errorf("%s:\n%s\n%s", tc.name, got, tc.text)
 		}
-		if got := string(tc.line.appendJSON(nil, new(clock))); got != tc.json+"\n" {
+		if got := string(appendJSON(nil, &tc.line, new(clock))); got != tc.json+"\n" {
 			t.Errorf("%s:\n%s\n%s", tc.name, got, tc.json)
 		}
 	}
@@ -44,9 +51,9 @@ var hostile = []string{"a\nb", "a\r\nlevel=ERROR msg=forged", "\x1b[2J\x1b]0;x\x
 	"\u202ereversed", "é", "\U0001f600", "\xff\xfe", "\xed\xa0\x80", strings.Repeat("x", 1<<20), strings.Repeat("\n", 1<<20), strings.Repeat("\U0001f600", 1<<18)}
 
 // check fails unless l is one line in both forms, printable, short, and of a form that readers of logs understand.
-func check(t *testing.T, l *Line) {
+func check(t *testing.T, l *observe.Outcome) {
 	t.Helper()
-	text, object := l.appendText(nil, new(clock)), l.appendJSON(nil, new(clock))
+	text, object := appendText(nil, l, new(clock)), appendJSON(nil, l, new(clock))
 	for _, line := range [][]byte{text, object} {
 		body, ended := bytes.CutSuffix(line, []byte("\n"))
 		if !ended || len(line) > 10<<10 || bytes.ContainsFunc(body, func(r rune) bool { return r < ' ' || r > '~' }) {
@@ -67,7 +74,7 @@ func check(t *testing.T, l *Line) {
 
 func TestHostileTexts(t *testing.T) {
 	for _, s := range hostile {
-		check(t, &Line{At: at, ID: s, UpstreamID: s, Tenant: s, Model: s, Endpoint: s, Result: s, Why: s, Upstream: s})
+		check(t, &observe.Outcome{At: at, ID: s, UpstreamID: s, Tenant: s, Model: s, Endpoint: s, Header: reason(s), Upstream: s})
 	}
 }
 
@@ -75,7 +82,9 @@ func FuzzLine(f *testing.F) {
 	for _, s := range hostile {
 		f.Add(s[:min(len(s), 1000)], s[:min(len(s), 500)])
 	}
-	f.Fuzz(func(t *testing.T, model, why string) { check(t, &Line{At: at, Model: model, Why: why}) })
+	f.Fuzz(func(t *testing.T, model, why string) {
+		check(t, &observe.Outcome{At: at, Model: model, Header: reason(why)})
+	})
 }
 
 // TestLikeSlog: where slog leaves a text as it is or quotes it, a line does the same, so that one parser reads both.
@@ -108,33 +117,14 @@ func TestClock(t *testing.T) {
 	}
 }
 
-func TestCut(t *testing.T) {
-	for _, tc := range []struct {
-		text string
-		most int
-		want string
-	}{{"abc", 3, "abc"}, {"abcd", 3, "abc"}, {"aéb", 2, "a"}, {"aéb", 3, "aé"}, {"\U0001f600x", 3, ""}, {"\x80\x80\x80\x80\x80\x80", 5, "\x80"}, {"", 0, ""}} {
-		if got := cut(tc.text, tc.most); got != tc.want {
-			t.Errorf("cut(%q, %d) = %q, not %q", tc.text, tc.most, got, tc.want)
-		}
-	}
-}
-
-// end writes the line of a request that has ended if it is to be written.
-func (log *Log) end(l *Line) {
-	if log.takes() {
-		log.Write(l)
-	}
-}
-
 func TestLevel(t *testing.T) {
 	var out lines
 	w, on := NewWriter(&out, true), true
 	log := New(Options{Out: w, JSON: true, Enabled: func() bool { return on }})
-	log.end(&Line{ID: "a"})
+	log.Ended(&observe.Outcome{Answered: true, ID: "a"})
 	on = false
-	log.end(&Line{ID: "b"})
-	(*Log)(nil).end(&Line{})
+	log.Ended(&observe.Outcome{Answered: true, ID: "b"})
+	(*Log)(nil).Ended(&observe.Outcome{Answered: true})
 	if err := w.Close(time.Minute); err != nil {
 		t.Fatal(err)
 	}
@@ -143,21 +133,9 @@ func TestLevel(t *testing.T) {
 	}
 }
 
-func TestPath(t *testing.T) {
-	for path, want := range map[string]string{
-		"/v1/models": "/v1/models", "/v1/files/file-abc/content": "/v1/files/*/content", "/": "/", "": "/",
-		"/v1/models/sk-proj-0123": "/v1/models/*", "/what is the capital of France?": "/*", "/v1/threads/a/runs/b/steps/c/d": "/v1/threads/*/runs/*/steps/...",
-		"//v1": "//v1", "/v1/chat/../secret": "/v1/chat/*/*", "/V1": "/*", "/v1/files/a\nb": "/v1/files/*", "/openai/deployments/my name/chat/completions": "/openai/deployments/*/chat/completions",
-	} {
-		if got := observe.Path(path); got != want {
-			t.Errorf("Path(%q) = %q, not %q", path, got, want)
-		}
-	}
-}
-
 func TestNoAllocation(t *testing.T) {
 	buf, c := make([]byte, 0, 4<<10), clock{}
-	for name, run := range map[string]func(){"text": func() { full.appendText(buf, &c) }, "json": func() { full.appendJSON(buf, &c) }} {
+	for name, run := range map[string]func(){"text": func() { appendText(buf, &full, &c) }, "json": func() { appendJSON(buf, &full, &c) }} {
 		if n := testing.AllocsPerRun(100, run); n > 0 {
 			t.Errorf("%s: %v allocations", name, n)
 		}
@@ -173,7 +151,7 @@ func BenchmarkWrite(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				l := full
-				log.Write(&l)
+				log.Ended(&l)
 			}
 			b.ReportMetric(float64(w.Lost()), "lost")
 			_ = w.Close(time.Minute)

@@ -3,6 +3,8 @@ package accesslog
 import (
 	"strconv"
 	"unicode/utf8"
+
+	"reprise/proxy/observe"
 )
 
 // How many bytes of a text are written, of a reason and of any other.
@@ -60,18 +62,7 @@ func (f *form) text(b []byte, name field, value string, most int) []byte {
 	if value == "" {
 		return b
 	}
-	return f.quote(f.name(b, name), cut(value, most))
-}
-
-// cut returns the first bytes of s, without half a character at their end.
-func cut(s string, most int) string {
-	if len(s) <= most {
-		return s
-	}
-	for i := 0; i < utf8.UTFMax && most > 0 && !utf8.RuneStart(s[most]); i++ {
-		most--
-	}
-	return s[:most]
+	return f.quote(f.name(b, name), observe.Head(value, most))
 }
 
 // appendQuoted appends s as slog's TextHandler would, but in ASCII: a line separator of Unicode is one to some readers of logs, and

@@ -4,7 +4,6 @@ import (
 	"container/list"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"reprise/proxy/observe"
 )
@@ -97,10 +96,10 @@ func (x *examples) of(group string) (all []Example) {
 
 // example is a miss without the request that it came with, whose body is large.
 func (w *Watch) example(d *Diagnosis, o *observe.Outcome, now time.Time) Example {
-	e := Example{At: now.UTC(), Model: strings.Clone(head(o.Model, longestLabel)), Tenant: strings.Clone(head(o.Tenant, longestLabel)),
-		Namespace: strings.Clone(head(o.Namespace, longestLabel)), Bytes: len(o.Prompt), Entry: d.nearest}
+	e := Example{At: now.UTC(), Model: strings.Clone(observe.Head(o.Model, longestLabel)), Tenant: strings.Clone(observe.Head(o.Tenant, longestLabel)),
+		Namespace: strings.Clone(observe.Head(o.Namespace, longestLabel)), Bytes: len(o.Prompt), Entry: d.nearest}
 	if w.o.Prompts {
-		e.Prompt = strings.Clone(head(o.Prompt, longestPrompt))
+		e.Prompt = strings.Clone(observe.Head(o.Prompt, longestPrompt))
 	}
 	return e
 }
@@ -112,17 +111,6 @@ func (w *Watch) complete(e *Example) {
 	}
 	prompt, there := w.o.Stored(e.Entry)
 	if e.Stored, e.NearestBytes = there, len(prompt); there && w.o.Prompts {
-		e.Nearest = head(prompt, longestPrompt)
+		e.Nearest = observe.Head(prompt, longestPrompt)
 	}
-}
-
-// head is the beginning of a text, of at most so many bytes, cut before a rune.
-func head(text string, most int) string {
-	if len(text) <= most {
-		return text
-	}
-	for i := 0; i < utf8.UTFMax && most > 0 && !utf8.RuneStart(text[most]); i++ {
-		most--
-	}
-	return text[:most]
 }

@@ -8,7 +8,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
-	"unicode/utf8"
 
 	"reprise/proxy/observe"
 )
@@ -212,12 +211,8 @@ func (t *turn) take(now time.Time) bool {
 
 // short cuts a text that a client may have chosen.
 func short(text string) string {
-	if len(text) <= mostText {
-		return text
+	if head := observe.Head(text, mostText); len(head) < len(text) {
+		return head + "…"
 	}
-	cut := mostText
-	for cut > 0 && !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
+	return text
 }
