@@ -16,6 +16,7 @@ import (
 	"reprise/proxy/api/registry"
 	"reprise/proxy/cache"
 	"reprise/proxy/canon"
+	"reprise/proxy/continuation"
 	"reprise/proxy/gate"
 	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/header"
@@ -25,7 +26,6 @@ import (
 	"reprise/proxy/rules"
 	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
-	"reprise/proxy/upstream/continues"
 	"reprise/store"
 	"reprise/topics"
 	"reprise/topics/reuse"
@@ -71,7 +71,7 @@ type Options struct {
 	Thresholds embed.Thresholds // the gates that Topics was made with; a client may only raise Hit
 
 	// Continues predicts whether a conversation goes on, with the vectors of Embedder, where prefixes are ranked; default: its turn alone does.
-	Continues *continues.Model
+	Continues *continuation.Model
 
 	// Words says that Embedder compares words, and not their meaning: an answer then serves another prompt only where every difference of
 	// both prompts is a listed edit.

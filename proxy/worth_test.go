@@ -16,7 +16,7 @@ import (
 
 	"reprise/embed"
 	"reprise/internal/enginesim"
-	"reprise/proxy/upstream/continues"
+	"reprise/proxy/continuation"
 	"reprise/proxy/upstream/hint"
 	"reprise/store"
 )
@@ -76,8 +76,8 @@ func TestWorth(t *testing.T) {
 
 // TestContinues: the model's prediction ranks the prefix of a conversation. Where the embedder fails, requests go on, and the turn ranks it.
 func TestContinues(t *testing.T) {
-	form := continues.Form{Embedder: embed.NewBuiltin().Space(), Dim: 384, Windows: []int{1}, Tokens: 512, Layers: []int{385, 1}, Slope: 1, Intercept: 3}
-	model, err := continues.New(form, make([]float32, 386))
+	form := continuation.Form{Embedder: embed.NewBuiltin().Space(), Dim: 384, Windows: []int{1}, Tokens: 512, Layers: []int{385, 1}, Slope: 1, Intercept: 3}
+	model, err := continuation.NewModel(form, make([]float32, 386))
 	if err != nil {
 		t.Fatal(err)
 	}

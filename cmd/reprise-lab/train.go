@@ -17,7 +17,7 @@ import (
 	"reprise/cmd/reprise-lab/internal/train"
 	"reprise/embed"
 	"reprise/internal/suggest"
-	"reprise/proxy/upstream/continues"
+	"reprise/proxy/continuation"
 )
 
 // predictors are what train makes.
@@ -154,7 +154,7 @@ func trainProgress(t cli.Terminal) func(step string, done, total int) {
 	}
 }
 
-func writeModel(w io.Writer, m *continues.Model) error {
+func writeModel(w io.Writer, m *continuation.Model) error {
 	b, err := m.Marshal()
 	if err != nil {
 		return err

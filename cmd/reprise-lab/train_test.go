@@ -12,7 +12,7 @@ import (
 	"reprise/cmd/internal/cli/clitest"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/internal/train"
-	"reprise/proxy/upstream/continues"
+	"reprise/proxy/continuation"
 )
 
 // talks are conversations whose last prompt has its own words.
@@ -47,7 +47,7 @@ func TestTrain(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := continues.Load(first); err != nil {
+	if _, err := continuation.Load(first); err != nil {
 		t.Error(err)
 	}
 	out, _, code = run("train", "lpc", "--json", "--conversations", path, "--out", model)
@@ -64,8 +64,8 @@ func TestTrain(t *testing.T) {
 
 // TestTrainPage has figures of its own: trained ones differ in their last digits from processor to processor.
 func TestTrainPage(t *testing.T) {
-	f := continues.Form{Embedder: "test-2", Dim: 2, Windows: []int{1, 5}, Tokens: 512, Layers: []int{5, 1}, Slope: 1}
-	m, err := continues.New(f, make([]float32, 6))
+	f := continuation.Form{Embedder: "test-2", Dim: 2, Windows: []int{1, 5}, Tokens: 512, Layers: []int{5, 1}, Slope: 1}
+	m, err := continuation.NewModel(f, make([]float32, 6))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,5 +1,8 @@
 // Package continuation predicts whether the conversation of a request goes on (papers/004, §3.2), beside the request's way to an engine: a
 // request never waits for it and never fails by it, because a prediction only ranks prefixes.
+//
+// A [Model] is a multilayer perceptron, trained by reprise-lab, that reads embeddings of the user's last prompts and the number of the turn; its
+// logit becomes a probability by Platt scaling. A [Predictor] finds the prompts of a request and asks the embedder.
 package continuation
 
 import (
@@ -10,12 +13,11 @@ import (
 
 	"reprise/embed"
 	"reprise/proxy/canon"
-	"reprise/proxy/upstream/continues"
 )
 
 // Options of New.
 type Options struct {
-	Model    *continues.Model
+	Model    *Model
 	Embedder embed.Embedder
 	Limit    time.Duration // for the vectors of one prediction; 0: none
 	// Guard runs a step, reports its error or panic, and goes on.
@@ -63,7 +65,7 @@ func (p *Predictor) Predict(r *canon.Request, body []byte, then func(prob float6
 		return
 	}
 	f := p.o.Model.Form()
-	if asks := asksOf(r, body, slices.Max(f.Windows), f.Tokens); len(asks) > 0 {
+	if asks := asksOf(r, body, slices.Max(f.Windows)); len(asks) > 0 {
 		p.add(job{asks, len(r.Turns) + 1, then})
 	}
 }

@@ -12,7 +12,6 @@ import (
 	"reprise/embed"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/canon"
-	"reprise/proxy/upstream/continues"
 )
 
 // recorder is an embedder that keeps the texts it gets. Their vectors are of one number.
@@ -43,10 +42,10 @@ func (r *recorder) Embed(ctx context.Context, texts []string) ([][]float32, erro
 }
 
 // model has the log odds turn-1.
-func model(t *testing.T) *continues.Model {
+func model(t *testing.T) *Model {
 	t.Helper()
-	f := continues.Form{Embedder: "test", Dim: 1, Windows: []int{1, 3}, Tokens: 100, Layers: []int{3, 1}, Slope: 1, TurnSlope: 1, Turns: []float64{0, 1, 2}}
-	m, err := continues.New(f, make([]float32, 4))
+	f := Form{Embedder: "test", Dim: 1, Windows: []int{1, 3}, Tokens: 100, Layers: []int{3, 1}, Slope: 1, TurnSlope: 1, Turns: []float64{0, 1, 2}}
+	m, err := NewModel(f, make([]float32, 4))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,7 +79,7 @@ func TestPrompts(t *testing.T) {
 		{"items", "/v1/responses", `{"model":"m","input":[{"role":"user","content":"one"},{"role":"assistant","content":"a"},{"role":"user","content":[{"type":"input_text","text":"two"}]}]}`, "one|two"},
 		{"messages", "/v1/messages", `{"model":"m","max_tokens":9,"system":"s","messages":[{"role":"user","content":"one"},{"role":"assistant","content":"a"},{"role":"user","content":[{"type":"text","text":"two"}]}]}`, "one|two"},
 	} {
-		if got := strings.Join(promptsOf(asksOf(request(t, c.path, c.body), []byte(c.body), 3, 100), 3), "|"); got != c.want {
+		if got := strings.Join(promptsOf(asksOf(request(t, c.path, c.body), []byte(c.body), 3), 3), "|"); got != c.want {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
 	}
@@ -111,7 +110,7 @@ func TestFaults(t *testing.T) {
 		want error
 	}{
 		"embedder": {&recorder{space: "test", err: errFault}, errFault},
-		"space":    {&recorder{space: "other"}, continues.ErrEmbedder},
+		"space":    {&recorder{space: "other"}, ErrEmbedder},
 	} {
 		var faults []error
 		p := New(Options{Model: model(t), Embedder: c.e, Guard: func(step func() error) { faults = append(faults, step()) }})
@@ -156,32 +155,10 @@ func TestBounds(t *testing.T) {
 	none.Close()
 }
 
-// TestLongPrompts: the model reads the same texts of a message that was shortened, whatever its characters are and wherever it is cut.
-func TestLongPrompts(t *testing.T) {
-	m := model(t)
-	for _, unit := range []string{"word ", "日本語 ", `\n\"`, `\\`, `\u00e9`, `\ud83d\ude00 `, "é", "x"} {
-		for _, form := range []string{`{"role":"user","content":"%s"}`, `{"content":"%s","role":"user"}`, `{"role":"user","content":[{"type":"text","text":"%s"}]}`} {
-			for shift := range 7 {
-				text := strings.Repeat("a", shift) + strings.Repeat(unit, 9000) + strings.Repeat("a", shift)
-				message := fmt.Sprintf(form, text)
-				body := `{"model":"m","messages":[{"role":"user","content":"one"},{"role":"assistant","content":"a"},` + message + `]}`
-				asks := asksOf(request(t, "/v1/chat/completions", body), []byte(body), 3, 100)
-				if len(asks) != 2 || len(asks[0][0]) > 4000 {
-					t.Fatalf("%s %q: asks %.80q", form, unit, asks)
-				}
-				whole := [][]string{{message}, {`{"role":"user","content":"one"}`}}
-				if got, want := m.Texts(promptsOf(asks, 3)), m.Texts(promptsOf(whole, 3)); !reflect.DeepEqual(got, want) {
-					t.Fatalf("%s %q %d: %q, want %q", form, unit, shift, got, want)
-				}
-			}
-		}
-	}
-}
-
 // TestImage: a text before a large image is read.
 func TestImage(t *testing.T) {
 	body := `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"what is it?"},{"type":"image_url","image_url":{"url":"data:image/png;base64,` + strings.Repeat("AAAA", 9000) + `"}}]}]}`
-	if got := promptsOf(asksOf(request(t, "/v1/chat/completions", body), []byte(body), 3, 100), 3); !reflect.DeepEqual(got, []string{"what is it?"}) {
+	if got := promptsOf(asksOf(request(t, "/v1/chat/completions", body), []byte(body), 3), 3); !reflect.DeepEqual(got, []string{"what is it?"}) {
 		t.Errorf("%.80q", got)
 	}
 }
@@ -196,7 +173,7 @@ func TestReadIsBounded(t *testing.T) {
 		}
 		body.WriteString(`{"role":"assistant","content":"a"},{"role":"user","content":"last"}]}`)
 		size := 0
-		asks := asksOf(request(t, "/v1/chat/completions", body.String()), []byte(body.String()), 3, 512)
+		asks := asksOf(request(t, "/v1/chat/completions", body.String()), []byte(body.String()), 3)
 		for _, ask := range asks {
 			for _, m := range ask {
 				size += len(m)
@@ -208,26 +185,14 @@ func TestReadIsBounded(t *testing.T) {
 	}
 }
 
-// BenchmarkAsks is what a request pays, and BenchmarkPrompts what the other goroutine does.
+// BenchmarkAsks is what a request pays.
 func BenchmarkAsks(b *testing.B) {
 	for name, text := range bodies() {
 		b.Run(name, func(b *testing.B) {
 			r := chat(b, text)
 			b.ReportAllocs()
 			for b.Loop() {
-				asksOf(r, text, 5, 512)
-			}
-		})
-	}
-}
-
-func BenchmarkPrompts(b *testing.B) {
-	for name, text := range bodies() {
-		b.Run(name, func(b *testing.B) {
-			asks := asksOf(chat(b, text), text, 5, 512)
-			b.ReportAllocs()
-			for b.Loop() {
-				promptsOf(asks, 5)
+				asksOf(r, text, 5)
 			}
 		})
 	}

@@ -9,12 +9,12 @@ import (
 	"reprise/cmd/reprise-lab/sim/blocks"
 	"reprise/cmd/reprise-lab/sim/blocks/files"
 	"reprise/embed"
-	"reprise/proxy/upstream/continues"
+	"reprise/proxy/continuation"
 )
 
 // OpenModel reads a model that `reprise-lab train lpc` wrote, whose embedder e is. It is for Flags.Model.
 func OpenModel(path string, e embed.Embedder) (*train.Predictor, error) {
-	m, err := continues.Open(path)
+	m, err := continuation.Open(path)
 	if at := (*fs.PathError)(nil); errors.As(err, &at) { // which names the path
 		return nil, fmt.Errorf("read model: %w", err)
 	}

@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"reprise/embed"
-	"reprise/proxy/upstream/continues"
+	"reprise/proxy/continuation"
 )
 
 // view is a text of an example that is embedded.
@@ -18,13 +18,13 @@ type view struct {
 // text is what is embedded of e.
 func (v view) text(e *example) string {
 	if !v.answers {
-		return continues.Text(e.Prompts, v.window, tokens)
+		return continuation.Text(e.Prompts, v.window, tokens)
 	}
 	var all []string
 	for i := max(0, len(e.Prompts)-v.window); i < len(e.Prompts); i++ {
 		all = append(all, e.Prompts[i], e.Answers[i])
 	}
-	return continues.Text(all, len(all), tokens)
+	return continuation.Text(all, len(all), tokens)
 }
 
 // tokens is the budget of a text (papers/004 §3.2).
@@ -119,7 +119,7 @@ func (d *data) batch(order []int, m *matrix) {
 		}
 		row[0] = 0
 		if d.turn {
-			row[0] = continues.TurnInput(d.set.examples[e].Turn)
+			row[0] = continuation.TurnInput(d.set.examples[e].Turn)
 		}
 	}
 }

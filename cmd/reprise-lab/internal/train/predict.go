@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"reprise/embed"
-	"reprise/proxy/upstream/continues"
+	"reprise/proxy/continuation"
 )
 
 // predictor is a trained variant.
@@ -18,8 +18,8 @@ type predictor struct {
 
 // learn trains a variant; calibration and threshold are of the validation data.
 func learn(ctx context.Context, s *Set, v *vectors, what variant, seed uint64) (*predictor, error) {
-	training := v.data(s, what.views, what.turn, s.pick(continues.Training, what.source))
-	validation := v.data(s, what.views, what.turn, s.pick(continues.Validation, what.source))
+	training := v.data(s, what.views, what.turn, s.pick(trainingPart, what.source))
+	validation := v.data(s, what.views, what.turn, s.pick(validationPart, what.source))
 	f, err := fit(ctx, training, validation, seed)
 	if err != nil {
 		return nil, err
@@ -44,7 +44,7 @@ func (p *predictor) witnesses(d *data) (logits, odds []float64) {
 
 // heldOut are the held-out examples of a source, and the predictions of p.
 func (p *predictor) heldOut(s *Set, v *vectors, source int) (*data, []float64) {
-	d := v.data(s, p.views, p.turn, s.pick(continues.HeldOut, source))
+	d := v.data(s, p.views, p.turn, s.pick(heldOutPart, source))
 	return d, p.calibration.of(p.witnesses(d))
 }
 
@@ -63,8 +63,8 @@ func (r *Result) measure(s *Set, v *vectors, p *predictor) {
 	numbers, names := sourcesOf(s)
 	for i, source := range numbers {
 		d, predicted := p.heldOut(s, v, source)
-		training := v.data(s, nil, true, s.pick(continues.Training, source))
-		validation := v.data(s, nil, true, s.pick(continues.Validation, source))
+		training := v.data(s, nil, true, s.pick(trainingPart, source))
+		validation := v.data(s, nil, true, s.pick(validationPart, source))
 		shares := newByTurn(training.turns(), training.goesOn)
 		byShare := shares.predict(d.turns())
 		threshold := bestThreshold(shares.predict(validation.turns()), validation.goesOn)
@@ -86,11 +86,11 @@ func (r *Result) ablate(s *Set, v *vectors, p *predictor) {
 }
 
 // model is p in the form of the proxy.
-func (p *predictor) model(s *Set, e embed.Embedder, r *Result) (*continues.Model, error) {
+func (p *predictor) model(s *Set, e embed.Embedder, r *Result) (*continuation.Model, error) {
 	whole := &r.Sources[len(r.Sources)-1]
-	f := continues.Form{Embedder: e.Space(), Dim: e.Dim(), Tokens: tokens, Slope: p.calibration.slope, TurnSlope: p.calibration.turnSlope, Turns: p.odds,
+	f := continuation.Form{Embedder: e.Space(), Dim: e.Dim(), Tokens: tokens, Slope: p.calibration.slope, TurnSlope: p.calibration.turnSlope, Turns: p.odds,
 		Intercept: p.calibration.intercept, Threshold: p.threshold, Seed: s.Seed,
-		Training: continues.Summary{Sources: s.Sources, Examples: whole.Training, HeldOut: whole.Model.Examples, MCC: whole.Model.MCC,
+		Training: continuation.Summary{Sources: s.Sources, Examples: whole.Training, HeldOut: whole.Model.Examples, MCC: whole.Model.MCC,
 			F1Macro: whole.Model.F1Macro, TurnsOnly: whole.Turns.MCC, Brier: whole.Model.Brier, Epoch: r.Epoch}}
 	for _, v := range p.views {
 		f.Windows = append(f.Windows, v.window)
@@ -101,5 +101,5 @@ func (p *predictor) model(s *Set, e embed.Embedder, r *Result) (*continues.Model
 		f.Layers = append(f.Layers, len(l.bias))
 		weights = append(append(weights, l.weight.all...), l.bias...)
 	}
-	return continues.New(f, weights)
+	return continuation.NewModel(f, weights)
 }

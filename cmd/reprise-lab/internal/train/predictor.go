@@ -9,19 +9,19 @@ import (
 	"reprise/cmd/reprise-lab/sim/blocks"
 	"reprise/cmd/reprise-lab/sim/blocks/files"
 	"reprise/embed"
-	"reprise/proxy/upstream/continues"
+	"reprise/proxy/continuation"
 )
 
 // Predictor is a model with its embedder, for replays. It is not safe for concurrent use.
 type Predictor struct {
-	model    *continues.Model
+	model    *continuation.Model
 	embedder embed.Embedder
 	vector   []float32
 	err      error
 }
 
 // NewPredictor returns an error if the embedder is not that of the model.
-func NewPredictor(m *continues.Model, e embed.Embedder) (*Predictor, error) {
+func NewPredictor(m *continuation.Model, e embed.Embedder) (*Predictor, error) {
 	if err := m.Suits(e.Space(), e.Dim()); err != nil {
 		return nil, err
 	}
@@ -72,7 +72,7 @@ func Fair(t *blocks.Trace) *blocks.Trace {
 
 // HeldOut reports whether conversations that begin with a prompt were held out in training. A fair replay has only these.
 func (p *Predictor) HeldOut(opening string) bool {
-	return continues.PartOf(p.model.Form().Seed, opening) == continues.HeldOut
+	return partOf(p.model.Form().Seed, opening) == heldOutPart
 }
 
 // TrainedWith reports whether a file of the name, with whatever folder and packing, was one of those of the training.

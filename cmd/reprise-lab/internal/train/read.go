@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 
 	"reprise/internal/traffic"
-	"reprise/proxy/upstream/continues"
 )
 
 // Set is the examples of some files.
@@ -20,7 +19,7 @@ type Set struct {
 	Seed     uint64 // of the split
 	examples []example
 	source   []int // of each example, a number of Sources
-	part     []continues.Part
+	part     []part
 }
 
 // ErrNoExamples is wrapped by the error for files from which nothing can be learned.
@@ -76,7 +75,7 @@ func (s *Set) read(ctx context.Context, path string) error {
 }
 
 func (s *Set) add(c *traffic.Conversation, source int) {
-	part := continues.PartOf(s.Seed, c.Turns[0].Text)
+	part := partOf(s.Seed, c.Turns[0].Text)
 	for _, e := range examplesOf(c) {
 		s.examples = append(s.examples, e)
 		s.source = append(s.source, source)
@@ -87,8 +86,8 @@ func (s *Set) add(c *traffic.Conversation, source int) {
 
 // check refuses parts in which only one label occurs: what is learned there is the label.
 func (s *Set) check() error {
-	for part, name := range []string{"training", "validation", "held-out"} {
-		if ends, goesOn := s.labels(continues.Part(part), all); ends == 0 || goesOn == 0 {
+	for p, name := range []string{"training", "validation", "held-out"} {
+		if ends, goesOn := s.labels(part(p), all); ends == 0 || goesOn == 0 {
 			return fmt.Errorf("%w: of the %d requests in the %s part of %d conversations %d go on and %d end them; want both: more conversations, some of them of several turns",
 				ErrNoExamples, ends+goesOn, name, s.Talks, goesOn, ends)
 		}
@@ -97,7 +96,7 @@ func (s *Set) check() error {
 }
 
 // labels counts the examples of a part of a source by label.
-func (s *Set) labels(part continues.Part, source int) (ends, goesOn int) {
+func (s *Set) labels(part part, source int) (ends, goesOn int) {
 	for _, e := range s.pick(part, source) {
 		goesOn += index(s.examples[e].GoesOn)
 		ends += index(!s.examples[e].GoesOn)
@@ -107,8 +106,8 @@ func (s *Set) labels(part continues.Part, source int) (ends, goesOn int) {
 
 // learnable reports whether a source alone has both labels where a model is trained.
 func (s *Set) learnable(source int) bool {
-	for _, part := range []continues.Part{continues.Training, continues.Validation} {
-		if ends, goesOn := s.labels(part, source); ends == 0 || goesOn == 0 {
+	for _, p := range []part{trainingPart, validationPart} {
+		if ends, goesOn := s.labels(p, source); ends == 0 || goesOn == 0 {
 			return false
 		}
 	}
@@ -119,7 +118,7 @@ func (s *Set) learnable(source int) bool {
 const all = -1
 
 // pick are the examples of a part of a source, or of all.
-func (s *Set) pick(part continues.Part, source int) (which []int) {
+func (s *Set) pick(part part, source int) (which []int) {
 	for e, p := range s.part {
 		if p == part && (source == all || s.source[e] == source) {
 			which = append(which, e)

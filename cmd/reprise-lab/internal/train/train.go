@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"reprise/embed"
-	"reprise/proxy/upstream/continues"
+	"reprise/proxy/continuation"
 )
 
 // Options of Run.
@@ -22,7 +22,7 @@ type Options struct {
 
 // Result is the model and what was measured with it.
 type Result struct {
-	Model *continues.Model `json:"-"`
+	Model *continuation.Model `json:"-"`
 	// Sources are the files, and in the last place all together if there are several.
 	Sources   []SourceResult `json:"sources"`
 	Ablations []Ablation     `json:"ablations,omitempty"`

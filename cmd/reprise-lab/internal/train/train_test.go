@@ -16,7 +16,7 @@ import (
 	"reprise/cmd/reprise-lab/sim/blocks/files"
 	"reprise/embed"
 	"reprise/internal/traffic"
-	"reprise/proxy/upstream/continues"
+	"reprise/proxy/continuation"
 )
 
 // dialogues writes a file of conversations of up to four turns. goesOn decides after each prompt.
@@ -147,7 +147,7 @@ func TestModelPredictsAsMeasured(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	m, err := continues.Load(b)
+	m, err := continuation.Load(b)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -156,7 +156,7 @@ func TestModelPredictsAsMeasured(t *testing.T) {
 		t.Fatal(err)
 	}
 	var predicted []float64
-	d := &data{set: s, which: s.pick(continues.HeldOut, all)}
+	d := &data{set: s, which: s.pick(heldOutPart, all)}
 	for _, e := range d.which {
 		d.goesOn = append(d.goesOn, s.examples[e].GoesOn)
 		if !p.HeldOut(s.examples[e].Prompts[0]) && s.examples[e].Turn == 1 {
@@ -182,7 +182,7 @@ func TestFair(t *testing.T) {
 		t.Fatal(err)
 	}
 	fair := Fair(whole)
-	if want := len(s.pick(continues.HeldOut, all)); len(fair.Requests) != want || len(whole.Requests) != len(s.examples) {
+	if want := len(s.pick(heldOutPart, all)); len(fair.Requests) != want || len(whole.Requests) != len(s.examples) {
 		t.Errorf("%d of %d requests, want %d", len(fair.Requests), len(whole.Requests), want)
 	}
 	for i, r := range fair.Requests {

@@ -11,16 +11,16 @@ import (
 	"strings"
 
 	"reprise/proxy/api/registry"
-	"reprise/proxy/upstream/continues"
+	"reprise/proxy/continuation"
 )
 
 // Routing is what is asked of the upstreams, and in which form requests reach them.
 type Routing struct {
-	Hints      []string          // of hintNames
-	WarmBudget int               // tokens a minute; 0: nothing is warmed
-	Continues  *continues.Model  // whether a conversation goes on; nil: the number of its turn decides
-	Canonical  map[string]string // level by the name of an endpoint, those above C0
-	Volatile   []*regexp.Regexp  // lines that differ from request to request, for C3
+	Hints      []string            // of hintNames
+	WarmBudget int                 // tokens a minute; 0: nothing is warmed
+	Continues  *continuation.Model // whether a conversation goes on; nil: the number of its turn decides
+	Canonical  map[string]string   // level by the name of an endpoint, those above C0
+	Volatile   []*regexp.Regexp    // lines that differ from request to request, for C3
 }
 
 // hintNames are the kinds of hints that REPRISE_HINTS allows.
@@ -59,7 +59,7 @@ func (c *Routing) hints(v string) error {
 		}
 		if path, ok := strings.CutPrefix(name, "continues:"); ok {
 			var err error
-			if c.Continues, err = continues.Open(path); err != nil {
+			if c.Continues, err = continuation.Open(path); err != nil {
 				return errUse(err.Error())
 			}
 			name = "continues"

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/proxy/continuation"
 	"reprise/proxy/upstream"
-	"reprise/proxy/upstream/continues"
 )
 
 // TestUpstreams reads what every option means.
@@ -217,7 +217,7 @@ func TestReloadKeysOfUpstreams(t *testing.T) {
 
 // TestContinues: a model is for the embedder that it was trained with.
 func TestContinues(t *testing.T) {
-	m, err := continues.New(continues.Form{Embedder: "e", Dim: 1, Windows: []int{1}, Tokens: 9, Layers: []int{2, 1}}, make([]float32, 3))
+	m, err := continuation.NewModel(continuation.Form{Embedder: "e", Dim: 1, Windows: []int{1}, Tokens: 9, Layers: []int{2, 1}}, make([]float32, 3))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,4 +1,4 @@
-package continues
+package continuation
 
 import (
 	"errors"
@@ -17,14 +17,14 @@ func form() Form {
 		Training: Summary{Sources: []string{"a.jsonl"}, Examples: 3, MCC: 0.5}}
 }
 
-func model(t testing.TB, f Form) *Model {
+func aModel(t testing.TB, f Form) *Model {
 	t.Helper()
 	rng := rand.New(rand.NewPCG(1, 2))
 	weights := make([]float32, f.size())
 	for i := range weights {
 		weights[i] = float32(rng.NormFloat64())
 	}
-	m, err := New(f, weights)
+	m, err := NewModel(f, weights)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -59,8 +59,8 @@ func naive(m *Model, vector []float32, turn int) float64 {
 	return 1 / (1 + math.Exp(-m.form.Slope*in[0]-m.form.TurnSlope*m.form.Turns[min(turn, 3)-1]-m.form.Intercept))
 }
 
-func TestPredict(t *testing.T) {
-	m := model(t, form())
+func TestModelPredicts(t *testing.T) {
+	m := aModel(t, form())
 	rng := rand.New(rand.NewPCG(3, 4))
 	for turn := 1; turn < 50; turn++ {
 		vector := make([]float32, 6)
@@ -73,7 +73,7 @@ func TestPredict(t *testing.T) {
 	}
 	without := form()
 	without.Turns, without.TurnSlope = nil, 0
-	if p := model(t, without).Predict(nil, 0); !(p > 0 && p < 1) {
+	if p := aModel(t, without).Predict(nil, 0); !(p > 0 && p < 1) {
 		t.Errorf("without odds of turns: %v", p)
 	}
 	zeros := m.Predict(make([]float32, 6), 2)
@@ -92,7 +92,7 @@ func TestPredictHasOdds(t *testing.T) {
 	for i := range weights {
 		weights[i] = math.MaxFloat32 * float32(1-2*(i%2))
 	}
-	m, err := New(f, weights)
+	m, err := NewModel(f, weights)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,7 +102,7 @@ func TestPredictHasOdds(t *testing.T) {
 }
 
 func TestTextsAndJoin(t *testing.T) {
-	m := model(t, form())
+	m := aModel(t, form())
 	if got := m.Texts([]string{"one", "two", "three"}); !reflect.DeepEqual(got, []string{"three", "two\nthree"}) {
 		t.Errorf("texts %q", got)
 	}
@@ -112,7 +112,7 @@ func TestTextsAndJoin(t *testing.T) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	m := model(t, form())
+	m := aModel(t, form())
 	b, err := m.Marshal()
 	if err != nil {
 		t.Fatal(err)
@@ -132,7 +132,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 func TestLoadRefuses(t *testing.T) {
-	b, _ := model(t, form()).Marshal()
+	b, _ := aModel(t, form()).Marshal()
 	text := string(b)
 	for _, c := range []struct{ name, in, want string }{
 		{"empty", "", `begins with ""`},
@@ -157,18 +157,18 @@ func TestLoadRefuses(t *testing.T) {
 	}
 	weights := make([]float32, 2)
 	f := form()
-	if _, err := New(f, weights); err == nil || !strings.Contains(err.Error(), "2 weights, want 69") {
+	if _, err := NewModel(f, weights); err == nil || !strings.Contains(err.Error(), "2 weights, want 69") {
 		t.Error(err)
 	}
 	weights = make([]float32, f.size())
 	weights[5] = float32(math.NaN())
-	if _, err := New(f, weights); err == nil || !strings.Contains(err.Error(), "weight 5 is NaN") {
+	if _, err := NewModel(f, weights); err == nil || !strings.Contains(err.Error(), "weight 5 is NaN") {
 		t.Error(err)
 	}
 }
 
 func FuzzLoad(f *testing.F) {
-	b, _ := model(f, form()).Marshal()
+	b, _ := aModel(f, form()).Marshal()
 	f.Add(b)
 	f.Add(b[:40])
 	f.Add([]byte(magic + `{"dim":1}` + "\n"))
@@ -196,7 +196,7 @@ func FuzzLoad(f *testing.F) {
 func BenchmarkPredict(b *testing.B) {
 	f := form()
 	f.Dim, f.Layers = 384, []int{769, 128, 128, 128, 1}
-	m := model(b, f)
+	m := aModel(b, f)
 	vector := make([]float32, 768)
 	b.ReportAllocs()
 	for b.Loop() {

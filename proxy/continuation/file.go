@@ -1,4 +1,4 @@
-package continues
+package continuation
 
 import (
 	"bytes"
@@ -91,7 +91,7 @@ func Load(data []byte) (*Model, error) {
 	for i := range weights {
 		weights[i] = math.Float32frombits(binary.LittleEndian.Uint32(left[4*i:]))
 	}
-	return New(f, weights)
+	return NewModel(f, weights)
 }
 
 // The limits of a form. They bound what a damaged file can ask of memory.

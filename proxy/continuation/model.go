@@ -1,7 +1,4 @@
-// Package continues predicts whether a conversation goes on: the predictor of Learned Prefix Caching (papers/004, §3.2). A multilayer
-// perceptron reads embeddings of the user's last prompts and the number of the turn, and its logit becomes a probability by Platt scaling.
-// The package is inference only and pure: embeddings come from the caller, a model from reprise-lab train.
-package continues
+package continuation
 
 import (
 	"fmt"
@@ -51,8 +48,8 @@ type Model struct {
 	weights []float32 // of each layer: a row for each output, then the biases
 }
 
-// New makes a model of a form and its weights: for each layer a row for each output, then the biases. The model keeps both.
-func New(f Form, weights []float32) (*Model, error) {
+// NewModel makes a model of a form and its weights: for each layer a row for each output, then the biases. The model keeps both.
+func NewModel(f Form, weights []float32) (*Model, error) {
 	if err := f.check(); err != nil {
 		return nil, err
 	}

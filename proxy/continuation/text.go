@@ -1,4 +1,4 @@
-package continues
+package continuation
 
 import (
 	"strings"
