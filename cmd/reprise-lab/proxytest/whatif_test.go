@@ -4,21 +4,15 @@ package proxytest
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"testing"
 	"time"
 
 	"reprise/cmd/reprise-lab/sim"
-	"reprise/cmd/reprise-lab/sim/trace"
 	"reprise/cmd/reprise-lab/sim/workload"
-	"reprise/internal/dataset"
 	"reprise/policy"
 	"reprise/policy/registry"
 	"reprise/proxy/cache"
 	"reprise/proxy/observe/whatif"
-	"reprise/topics/reuse/evidence"
 )
 
 // lived is a window that got the requests of a trace, which a cache has answered.
@@ -99,8 +93,6 @@ func against(t *testing.T, c *whatif.Curves, all []sim.Request) (mean, worst flo
 }
 
 // TestCurvesAgainstReplays: what the window says differs from full replays of the same requests by at most one point in the mean.
-//
-//	REPRISE_DATA=DIR go test ./cmd/reprise-lab/proxytest -run CurvesAgainstReplays -v
 func TestCurvesAgainstReplays(t *testing.T) {
 	generated := func(spec string) func(*testing.T) []sim.Request {
 		return func(t *testing.T) []sim.Request {
@@ -109,48 +101,6 @@ func TestCurvesAgainstReplays(t *testing.T) {
 				t.Fatal(err)
 			}
 			return s.All
-		}
-	}
-	recorded := func(file string) func(*testing.T) []sim.Request {
-		return func(t *testing.T) (all []sim.Request) {
-			dir := os.Getenv("REPRISE_DATA")
-			if dir == "" {
-				t.Skip("REPRISE_DATA is not set")
-			}
-			in, err := trace.Open(filepath.Join(dir, file), trace.Auto)
-			if err != nil {
-				t.Fatal(err)
-			}
-			for r, err := range in.Requests() {
-				if err != nil {
-					t.Fatal(err)
-				}
-				r.Content = nil
-				all = append(all, r)
-			}
-			return all
-		}
-	}
-	said := func(file string) func(*testing.T) []sim.Request {
-		return func(t *testing.T) (all []sim.Request) {
-			dir := os.Getenv("REPRISE_DATA")
-			if dir == "" {
-				t.Skip("REPRISE_DATA is not set")
-			}
-			talks := [][]sim.Request{}
-			for talk := range dataset.Rows[struct {
-				Services []string
-				Turns    [][2]string
-			}](filepath.Join(dir, file)) {
-				var turns []sim.Request
-				for i, turn := range talk.Turns {
-					if turn[0] == "U" {
-						turns = append(turns, sim.Request{ID: evidence.ID(turn[1]), Topic: evidence.ID(talk.Services[0]), Turn: int32(i / 2), Size: int64(len(turn[1])), Cost: 100})
-					}
-				}
-				talks = append(talks, turns)
-			}
-			return interleaved(talks)
 		}
 	}
 	for _, c := range []struct {
@@ -164,9 +114,6 @@ func TestCurvesAgainstReplays(t *testing.T) {
 		{"generated, in bytes", generated("drift:long=0,n=12000"), whatif.Options{Empty: true}, 100_000, 600_000},
 		{"generated, a window of a part", generated("syn:long=0,n=40000"), whatif.Options{Rows: 20_000}, 500, 0},
 		{"generated, a sample", generated("irm:s=0.8,items=20000,n=100000"), whatif.Options{Rows: 40_000}, 3000, 0},
-		{"what users say in SGD", said("dialogue/sgd.jsonl.gz"), whatif.Options{}, 4000, 0},
-		{"what users say in SGD, a sample", said("dialogue/sgd.jsonl.gz"), whatif.Options{Rows: 40_000}, 4000, 0},
-		{"requests of a product catalogue", recorded("traces/c2k-web07.txt.gz"), whatif.Options{}, 1000, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			all := c.all(t)
@@ -191,25 +138,4 @@ func TestCurvesAgainstReplays(t *testing.T) {
 			}
 		})
 	}
-}
-
-// interleaved is many conversations at the same time, in a random order.
-func interleaved(talks [][]sim.Request) (all []sim.Request) {
-	rng := rand.New(rand.NewPCG(3, 3))
-	rng.Shuffle(len(talks), func(i, k int) { talks[i], talks[k] = talks[k], talks[i] })
-	var open [][]sim.Request
-	for len(open) > 0 || len(talks) > 0 {
-		for len(open) < 50 && len(talks) > 0 {
-			open, talks = append(open, talks[0]), talks[1:]
-		}
-		i := rng.IntN(len(open))
-		if len(open[i]) > 0 {
-			open[i][0].At = float64(len(all))
-			all, open[i] = append(all, open[i][0]), open[i][1:]
-			continue
-		}
-		open[i] = open[len(open)-1]
-		open = open[:len(open)-1]
-	}
-	return all
 }

@@ -147,45 +147,6 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestLegend: the legend is to the right of the whole drawing.
-func TestLegend(t *testing.T) {
-	p := &Plot{X: "x", Y: "y", Lines: []Line{
-		{Name: "a long name of a line", Points: []Point{{0, 1, 0}, {1, 2, 0}}},
-		{Name: "b", Points: []Point{{0, 2, 0}, {1, 1, 0}}},
-	}}
-	picture, err := p.svg()
-	if err != nil {
-		t.Fatal(err)
-	}
-	picture, narrow, _ := strings.Cut(picture, `<div class="narrow">`)
-	if strings.Count(narrow, "<svg") != 1 {
-		t.Error("there is no narrow form")
-	}
-	var names, axis []float64
-	for _, m := range regexp.MustCompile(`(?s)<text x="([-0-9.e]+)" y="[^"]*" transform="scale\(1, -1\)"[^>]*>([^<]*)</text>`).FindAllStringSubmatch(picture, -1) {
-		var x float64
-		if err := xml.Unmarshal([]byte("<x>"+m[1]+"</x>"), &x); err != nil {
-			t.Fatal(err)
-		}
-		if m[2] == "b" || m[2] == "a long name of a line" {
-			names = append(names, x)
-		} else {
-			axis = append(axis, x)
-		}
-	}
-	if len(names) != 2 || len(axis) < 8 {
-		t.Fatalf("%d names and %d other texts", len(names), len(axis))
-	}
-	for _, x := range axis {
-		if x > names[0]-24 {
-			t.Errorf("a text at %v, the legend at %v", x, names[0])
-		}
-	}
-	if names[0] > chartWidth-21*textSize*0.5 {
-		t.Errorf("the legend begins at %v of %v: its names are cut off", names[0], chartWidth)
-	}
-}
-
 func TestSteps(t *testing.T) {
 	for _, c := range []struct {
 		least, most float64
@@ -205,17 +166,5 @@ func TestSteps(t *testing.T) {
 		if text := strings.Join(got, " "); text != c.want {
 			t.Errorf("%v to %v: got %s, want %s", c.least, c.most, text, c.want)
 		}
-	}
-}
-
-// TestApart: intervals at one value are drawn side by side, in the order of their lines. Lines without intervals are not moved.
-func TestApart(t *testing.T) {
-	p := Plot{Lines: []Line{
-		{Points: []Point{{0, 1, 1}, {10, 1, 1}}}, {Points: []Point{{0, 1, 0}, {10, 1, 0}}}, {Points: []Point{{0, 1, 1}, {10, 1, 1}}},
-	}}
-	lines := p.apart()
-	a, b, c := lines[0].Points[1].X, lines[1].Points[1].X, lines[2].Points[1].X
-	if !(a < 10 && b == 10 && c > 10 && c-a < 0.2) || p.Lines[0].Points[1].X != 10 {
-		t.Errorf("at %v, %v and %v", a, b, c)
 	}
 }

@@ -13,7 +13,6 @@ type Case struct {
 	Name     string
 	Trace    func(seed uint64) (sim.Trace, error)
 	Capacity sim.Capacity
-	Model    sim.Model // nil: hits by identity
 }
 
 // Row has a figure of all policies in one case.

@@ -52,7 +52,7 @@ func compare(ctx context.Context, cases []Case, seeds []uint64, o sim.Options) (
 			if err != nil {
 				return nil, err
 			}
-			o.Seed, o.Capacities, o.Model = seed, []sim.Capacity{c.Capacity}, c.Model
+			o.Seed, o.Capacities = seed, []sim.Capacity{c.Capacity}
 			results, err := sim.Replay(ctx, t, o)
 			if err != nil {
 				return nil, err

@@ -181,17 +181,6 @@ func TestFigures(t *testing.T) {
 	}
 }
 
-// TestSyn: the specs equal those of the regimes, so that they are not played twice.
-func TestSyn(t *testing.T) {
-	for want, got := range map[string]string{
-		"syn:weight=W": syn(0.5, 0.7, "W"), "syn:long=0.9,weight=U": syn(0.9, 0.7, "U"), "syn:gamma=1.2,weight=W": syn(0.5, 1.2, "W"),
-	} {
-		if got != want {
-			t.Errorf("got %s, want %s", got, want)
-		}
-	}
-}
-
 // TestForms: with the parameters of the paper rac has exactly the hits of rac-paper.
 func TestForms(t *testing.T) {
 	l := newLab(t.Context(), tiny(1))

@@ -100,21 +100,16 @@ func inTopics(s *sim.Slice) error {
 // TextCases returns the text traces with semantic classes, each at shares of its distinct classes: all shares of a trace before
 // the next trace. Topics are the labels of the records or, if clustered, found online as in a proxy.
 func TextCases(dir string, shares []float64, clustered bool) ([]Case, error) {
-	return textCases(dir, shares, nil, clustered, inClasses)
-}
-
-// textCases returns the text traces after some changes, played by m.
-func textCases(dir string, shares []float64, m sim.Model, clustered bool, changes ...func(*sim.Slice) error) ([]Case, error) {
-	suffix := ""
+	suffix, changes := "", []func(*sim.Slice) error{inClasses}
 	if clustered {
-		suffix, changes = " clustered", append([]func(*sim.Slice) error{inTopics}, changes...)
+		suffix, changes = " clustered", []func(*sim.Slice) error{inTopics, inClasses}
 	}
 	texts, err := Texts(dir)
 	var cases []Case
 	for _, t := range texts {
 		trace := t.trace(changes...)
 		for _, share := range shares {
-			cases = append(cases, Case{Name: t.Name + suffix, Trace: trace, Capacity: sim.Capacity{Share: share}, Model: m})
+			cases = append(cases, Case{Name: t.Name + suffix, Trace: trace, Capacity: sim.Capacity{Share: share}})
 		}
 	}
 	return cases, err
