@@ -84,6 +84,9 @@ func wording(rng *rand.Rand, q string) string { return wordings[rng.IntN(len(wor
 // each runs a test of every pipeline with some seeds, and prints their tallies.
 func each(t *testing.T, seeds int, run func(t *testing.T, p *pipeline, at int, questions []string, rng *rand.Rand) tally) {
 	all := questions(t, asked)
+	if brief() {
+		seeds = 1
+	}
 	rows := make([]tally, seeds*len(pipelines))
 	t.Run("all", func(t *testing.T) {
 		for i := range rows {

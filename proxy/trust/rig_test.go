@@ -76,13 +76,19 @@ func never() float64 { return 0.999999 }
 // capacity is the default of the program.
 const capacity = 100_000
 
-func newEvictor(t testing.TB) policy.Evictor {
+// openStore opens a store with the default policy. The rig that gets it closes it.
+func openStore(t testing.TB, o store.Options) *store.Store {
 	t.Helper()
-	e, err := registry.New("rac+", policy.Options{Capacity: capacity})
+	var err error
+	if o.Evictor, err = registry.New("rac+", policy.Options{Capacity: capacity}); err != nil {
+		t.Fatal(err)
+	}
+	o.Space = embed.NewBuiltin().Space()
+	s, err := store.Open(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return e
+	return s
 }
 
 // rig is a proxy with the settings of `reprise serve`, in front of a model.
@@ -90,13 +96,24 @@ type rig struct {
 	*model
 	server   *proxy.Server
 	handler  http.Handler
-	explored int64 // requests that were to be compared
+	explored int64    // requests that were to be compared
+	ends     []func() // in the order in which close calls them
+}
+
+// close ends the proxy, and what it was made of.
+func (r *rig) close() {
+	for _, end := range r.ends {
+		end()
+	}
+	r.ends = nil
 }
 
 // newRig starts a proxy with a store in memory, unless change gives it another one.
 func newRig(t testing.TB, m *model, draw func() float64, change ...func(*proxy.Options)) *rig {
 	t.Helper()
-	m.says = map[string]string{}
+	if m.says == nil {
+		m.says = map[string]string{}
+	}
 	embedder := embed.NewBuiltin()
 	gates := embedder.Thresholds()
 	o := proxy.Options{Upstreams: []upstream.Target{{Base: &url.URL{Scheme: "http", Host: "model.test", Path: "/v1"}}}, Transport: m,
@@ -106,20 +123,17 @@ func newRig(t testing.TB, m *model, draw func() float64, change ...func(*proxy.O
 	}
 	var err error
 	if o.Store == nil {
-		if o.Store, err = store.Open(store.Options{Evictor: newEvictor(t), Limit: policy.Limit{Entries: capacity}, Space: embedder.Space()}); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { o.Store.Close() })
+		o.Store = openStore(t, store.Options{Limit: policy.Limit{Entries: capacity}})
 	}
 	if o.Topics, err = topics.New(topics.Options{Dim: embedder.Dim(), Hit: gates.Hit, Route: gates.Route, Edge: gates.Edge}); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(o.Topics.Close)
 	r := &rig{model: m}
 	if r.server, err = proxy.New(o); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(r.server.Close)
+	r.ends = []func(){r.server.Close, o.Topics.Close, func() { o.Store.Close() }}
+	t.Cleanup(r.close)
 	r.handler = r.server.Handler()
 	return r
 }
@@ -143,18 +157,7 @@ type message struct {
 
 // ask sends a chat of a system message, "" for none, and a user's. It returns when the answer is kept, and compared where it is to be.
 func (r *rig) ask(t testing.TB, system, user string) reply {
-	messages := []message{{"system", system}, {"user", user}}
-	if system == "" {
-		messages = messages[1:]
-	}
-	body, err := json.Marshal(map[string]any{"model": "gpt-4o-mini", "messages": messages})
-	if err != nil {
-		t.Fatal(err)
-	}
-	q := httptest.NewRequest(http.MethodPost, "http://localhost/v1/chat/completions", bytes.NewReader(body))
-	q.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}}
-	w := httptest.NewRecorder()
-	r.handler.ServeHTTP(w, q)
+	w := r.send(t, system, user)
 	_, detail, _ := strings.Cut(w.Header().Get("Cache-Status"), `detail="`)
 	got := reply{gjson.GetBytes(w.Body.Bytes(), "choices.0.message.content").Str, w.Header().Get("X-Cache"), strings.TrimSuffix(detail, `"`)}
 	if w.Code != http.StatusOK || got.text == "" || !got.hit() && got.cache != "miss" {
@@ -164,6 +167,27 @@ func (r *rig) ask(t testing.TB, system, user string) reply {
 		r.settle(t, &got)
 	}
 	return got
+}
+
+// has reports whether an answer is stored.
+func (r *rig) has(t testing.TB, system, user string) bool {
+	return r.send(t, system, user, "only-if-cached").Code == http.StatusOK
+}
+
+func (r *rig) send(t testing.TB, system, user string, directives ...string) *httptest.ResponseRecorder {
+	messages := []message{{"system", system}, {"user", user}}
+	if system == "" {
+		messages = messages[1:]
+	}
+	body, err := json.Marshal(map[string]any{"model": "gpt-4o-mini", "messages": messages})
+	if err != nil {
+		t.Fatal(err)
+	}
+	q := httptest.NewRequest(http.MethodPost, "http://localhost/v1/chat/completions", bytes.NewReader(body))
+	q.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}, "Cache-Control": directives}
+	w := httptest.NewRecorder()
+	r.handler.ServeHTTP(w, q)
+	return w
 }
 
 // settle waits until the answer of the upstream is kept, and the comparison is counted. Its time limit bounds a hang.
@@ -192,7 +216,7 @@ func (r *rig) settle(t testing.TB, got *reply) {
 	}
 }
 
-// brief reports whether the tests run a third of what they could.
+// brief reports whether the tests run less than they could.
 func brief() bool {
 	info, ok := debug.ReadBuildInfo()
 	return testing.Short() || ok && slices.Contains(info.Settings, debug.BuildSetting{Key: "-race", Value: "true"})
