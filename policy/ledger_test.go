@@ -119,6 +119,22 @@ func TestLedgerReplaces(t *testing.T) {
 	}
 }
 
+func TestLedgerGrows(t *testing.T) {
+	for _, c := range []struct {
+		id      policy.ID
+		by      int64
+		evicted []policy.ID
+		bytes   int64
+	}{{1, 4, nil, 10}, {1, 5, []policy.ID{1}, 3}, {2, -9, nil, 3}, {9, 4, nil, 6}} {
+		l := policy.NewLedger(classic.NewLRU(), policy.Limit{Bytes: 10})
+		l.Insert(policy.Item{ID: 1, Size: 3}, policy.Tick{Seq: 1}, nil)
+		l.Insert(policy.Item{ID: 2, Size: 3}, policy.Tick{Seq: 2}, nil)
+		if got := l.Grow(c.id, c.by, nil); !slices.Equal(got, c.evicted) || l.Bytes() != c.bytes {
+			t.Errorf("%d by %d: evicted %v, %d bytes; want %v, %d", c.id, c.by, got, l.Bytes(), c.evicted, c.bytes)
+		}
+	}
+}
+
 // TestLedgerEvictsTheNamedEntry: the policy may have chosen another entry.
 func TestLedgerEvictsTheNamedEntry(t *testing.T) {
 	l := policy.NewLedger(classic.NewLRU(), policy.Limit{})

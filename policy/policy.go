@@ -6,12 +6,11 @@
 //
 // The contract is Evictor; a policy may implement Arriver, Expirer, Forecaster, Linker, Replacer, Persistent or Panel too. An
 // entry leaves for one of three reasons (evicted, expired, purged), and a new answer may replace one in its place. A Ledger
-// keeps an evictor within a limit and counts what is resident: only the ledger calls Insert and Remove, or for KV blocks the
-// Cache of sim/blocks.
+// keeps an evictor within a limit and counts what is resident: only the ledger calls Insert and Remove.
 //
-// The policies are in packages of their own: classic, rac, haz, kv for KV blocks, and panel, which is made of the others.
-// Package registry makes one from a name with parameters, and documents how to add one. Their data structures are in
-// internal/container, their models of reuse in returns; continues makes the predictions that some of them read.
+// The policies are in packages of their own: classic, rac, haz, and panel, which is made of others. A Spec describes one: its name, its
+// parameters and its constructor. Package registry lists those that serve, and documents how to add one. Their data structures are in
+// internal/container.
 package policy
 
 import (

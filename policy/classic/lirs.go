@@ -3,17 +3,18 @@ package classic
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // LIRSSpec describes lirs and its parameters.
-var LIRSSpec = spec.Spec{
+var LIRSSpec = policy.Spec{
 	Name: "lirs", Says: "keeps what returns after few other entries were used, however long ago it came",
 	Params: []policy.Param{
 		{Name: "hir", Says: "entries for what returns late or not at all, at least 1", Default: "0.01C", Max: 1e12},
 		{Name: "stack", Says: "most entries in the stack, ghosts among them", Default: "2C", Max: 1e12},
 	},
-	New: func(a spec.Args) policy.Evictor { return newLIRS(spec.CapacityOf(a), a.Whole("hir"), a.Whole("stack")) },
+	New: func(a policy.Args) policy.Evictor {
+		return newLIRS(policy.CapacityOf(a), a.Whole("hir"), a.Whole("stack"))
+	},
 }
 
 // LIRS divides the entries by their inter-reference recency, how many others were used between their last two uses. The
@@ -35,7 +36,7 @@ type LIRS struct {
 	gone               container.Slots[policy.ID, uint32] // where in the stack the ghost of a key is
 	oldest             container.Queue                    // of gone
 	lirs               int
-	size               spec.Capacity
+	size               policy.Capacity
 	hirRoom, stackRoom int // entries at the given capacity
 	staged             lirsStaged
 }
@@ -62,7 +63,7 @@ type lirsStaged struct {
 
 var _ policy.Evictor = (*LIRS)(nil)
 
-func newLIRS(size spec.Capacity, hir, stack int) *LIRS {
+func newLIRS(size policy.Capacity, hir, stack int) *LIRS {
 	return &LIRS{size: size, hirRoom: hir, stackRoom: stack}
 }
 

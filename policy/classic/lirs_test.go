@@ -7,12 +7,11 @@ import (
 	"reprise/internal/container"
 	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // TestLIRSHasOneGhostOfAKey evicts two entries of one identity: the later ghost replaces the earlier.
 func TestLIRSHasOneGhostOfAKey(t *testing.T) {
-	l := newLIRS(spec.Capacity{Given: 4, N: 4}, 2, 20)
+	l := newLIRS(policy.Capacity{Given: 4, N: 4}, 2, 20)
 	for id := policy.ID(1); id <= 5; id++ {
 		l.Insert(policy.Item{ID: id, Key: uint64(id) % 3}, policy.Tick{Seq: int64(id)})
 	}
@@ -37,7 +36,7 @@ func TestLIRS(t *testing.T) {
 		}
 		return fmt.Sprintf("stack%s | fifo %s", stack, policytest.KeysIn(&l.hirs, &l.fifo, func(c container.Cell[policy.ID, uint64]) uint64 { return c.Val }))
 	}
-	policytest.CheckStates(t, 3, func() *LIRS { return newLIRS(spec.Capacity{Given: 3, N: 3}, 1, 6) }, state, [][3]string{
+	policytest.CheckStates(t, 3, func() *LIRS { return newLIRS(policy.Capacity{Given: 3, N: 3}, 1, 6) }, state, [][3]string{
 		{"the first are LIR", "1 2 3", "stack 3h 2l 1l | fifo 3"},
 		{"a hit of the oldest LIR", "1 2 3 1", "stack 1l 3h 2l | fifo 3"},
 		{"the HIR goes and stays as a ghost", "1 2 3 4", "stack 4h 3g 2l 1l | fifo 4"},
@@ -54,7 +53,7 @@ func TestLIRS(t *testing.T) {
 
 // TestLIRSWithoutALIR has room for a HIR alone: nothing of it may stay in the stack.
 func TestLIRSWithoutALIR(t *testing.T) {
-	l := newLIRS(spec.Capacity{Given: 1, N: 1}, 1, 2)
+	l := newLIRS(policy.Capacity{Given: 1, N: 1}, 1, 2)
 	policytest.PlayScript(t, l, "+1 h1")
 	policytest.WantVictim(t, l, 1, true)
 	l.Remove(1, policy.Evicted)

@@ -3,13 +3,12 @@ package classic
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // LRUSpec describes lru and its parameters.
-var LRUSpec = spec.Spec{
+var LRUSpec = policy.Spec{
 	Name: "lru", Says: "least recently used",
-	New: func(spec.Args) policy.Evictor { return NewLRU() },
+	New: func(policy.Args) policy.Evictor { return NewLRU() },
 }
 
 // LRU evicts the entry that was used least recently. It has no parameter. A pinned entry is in no queue; its last Unpin puts it at the

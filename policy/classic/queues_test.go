@@ -6,7 +6,6 @@ import (
 
 	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // queued are the policies of queues and ghosts, and how much each of them remembers.
@@ -70,10 +69,10 @@ func TestWrongEstimatesOfTheCapacity(t *testing.T) {
 
 // TestPurgesDoNotChangeTheCapacity removes entries that were not evicted: fewer are resident, and the same number fits.
 func TestPurgesDoNotChangeTheCapacity(t *testing.T) {
-	for name, size := range map[string]func(policy.Evictor) spec.Capacity{
-		"s3fifo":    func(e policy.Evictor) spec.Capacity { return e.(*S3FIFO).size },
-		"w-tinylfu": func(e policy.Evictor) spec.Capacity { return e.(*TinyLFU).size },
-		"lirs":      func(e policy.Evictor) spec.Capacity { return e.(*LIRS).size },
+	for name, size := range map[string]func(policy.Evictor) policy.Capacity{
+		"s3fifo":    func(e policy.Evictor) policy.Capacity { return e.(*S3FIFO).size },
+		"w-tinylfu": func(e policy.Evictor) policy.Capacity { return e.(*TinyLFU).size },
+		"lirs":      func(e policy.Evictor) policy.Capacity { return e.(*LIRS).size },
 	} {
 		e, err := specs.New(name, policy.Options{Capacity: 20, Bytes: true})
 		if err != nil {

@@ -3,19 +3,18 @@ package classic
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // S3FIFOSpec describes s3fifo and its parameters.
-var S3FIFOSpec = spec.Spec{
+var S3FIFOSpec = policy.Spec{
 	Name: "s3fifo", Says: "three FIFOs: small for what is new, main for what was used, ghosts",
 	Params: []policy.Param{
 		{Name: "small", Says: "entries in the small queue, at least 1", Default: "0.1C", Max: 1e12},
 		{Name: "ghost", Says: "identities remembered of what left the small queue", Default: "0.9C", Max: 1e12},
 		{Name: "threshold", Says: "hits in the small queue that earn a place in main", Default: "2", Min: 1, Max: 255},
 	},
-	New: func(a spec.Args) policy.Evictor {
-		return newS3FIFO(spec.CapacityOf(a), a.Whole("small"), a.Whole("ghost"), a.Whole("threshold"))
+	New: func(a policy.Args) policy.Evictor {
+		return newS3FIFO(policy.CapacityOf(a), a.Whole("small"), a.Whole("ghost"), a.Whole("threshold"))
 	},
 }
 
@@ -35,7 +34,7 @@ type S3FIFO struct {
 	small     container.Queue
 	main      container.Queue
 	ghosts    container.Ghosts
-	size      spec.Capacity
+	size      policy.Capacity
 	share     int // entries in the small queue at the given capacity
 	room      int // ghosts then
 	threshold uint8
@@ -54,7 +53,7 @@ const turns = 3
 
 var _ policy.Evictor = (*S3FIFO)(nil)
 
-func newS3FIFO(size spec.Capacity, small, ghost, threshold int) *S3FIFO {
+func newS3FIFO(size policy.Capacity, small, ghost, threshold int) *S3FIFO {
 	return &S3FIFO{size: size, share: small, room: ghost, threshold: uint8(threshold), ghosts: container.NewGhosts(ghost)}
 }
 

@@ -7,12 +7,11 @@ import (
 	"reprise/internal/container"
 	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // TestS3FIFOCountsNoFurther: an entry with more hits than the counter holds has the highest count, not the lowest.
 func TestS3FIFOCountsNoFurther(t *testing.T) {
-	s := newS3FIFO(spec.Capacity{Given: 3, N: 3}, 1, 2, 2)
+	s := newS3FIFO(policy.Capacity{Given: 3, N: 3}, 1, 2, 2)
 	for id := policy.ID(1); id <= 3; id++ {
 		s.Insert(policy.Item{ID: id}, policy.Tick{Seq: int64(id)})
 	}
@@ -29,7 +28,7 @@ func TestS3FIFO(t *testing.T) {
 		small, main := policytest.KeysIn(&s.slots, &s.small, key), policytest.KeysIn(&s.slots, &s.main, key)
 		return fmt.Sprintf("small %s | main %s | ghosts %s", small, main, policytest.KeysOf(&s.ghosts))
 	}
-	policytest.CheckStates(t, 4, func() *S3FIFO { return newS3FIFO(spec.Capacity{Given: 4, N: 4}, 1, 3, 2) }, state, [][3]string{
+	policytest.CheckStates(t, 4, func() *S3FIFO { return newS3FIFO(policy.Capacity{Given: 4, N: 4}, 1, 3, 2) }, state, [][3]string{
 		{"new ones queue", "1 2 3 4", "small 4 3 2 1 | main  | ghosts "},
 		{"a hit moves nothing", "1 2 3 4 1", "small 4 3 2 1 | main  | ghosts "},
 		{"one hit does not save", "1 2 3 4 1 5", "small 5 4 3 2 | main  | ghosts 1"},

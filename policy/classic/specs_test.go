@@ -1,6 +1,6 @@
 package classic
 
-import "reprise/policy/spec"
+import "reprise/policy"
 
 // specs are the policies of this package by name.
-var specs = spec.Set{&LRUSpec, &TTLSpec, &S3FIFOSpec, &TinyLFUSpec, &LIRSSpec}
+var specs = policy.Set{&LRUSpec, &TTLSpec, &S3FIFOSpec, &TinyLFUSpec, &LIRSSpec}

@@ -6,11 +6,10 @@ import (
 
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // TinyLFUSpec describes w-tinylfu and its parameters.
-var TinyLFUSpec = spec.Spec{
+var TinyLFUSpec = policy.Spec{
 	Name: "w-tinylfu", Says: "a small LRU window, and behind it what was asked for more often lately than what it replaces",
 	Params: []policy.Param{
 		{Name: "window", Says: "entries in the window at first, at least 1", Default: "0.01C", Max: 1e12},
@@ -22,8 +21,8 @@ var TinyLFUSpec = spec.Spec{
 	New: makeTinyLFU,
 }
 
-func makeTinyLFU(a spec.Args) policy.Evictor {
-	l := newTinyLFU(spec.CapacityOf(a), a.Whole("window"), newSketch(a.Capacity, a.Whole("age")), a.Seed)
+func makeTinyLFU(a policy.Args) policy.Evictor {
+	l := newTinyLFU(policy.CapacityOf(a), a.Whole("window"), newSketch(a.Capacity, a.Whole("age")), a.Seed)
 	l.climbs = a.Choice("climb") == "on"
 	return l
 }
@@ -63,7 +62,7 @@ type TinyLFU struct {
 	queues [3]container.Queue // by segment
 	freq   *sketch
 	rand   *rand.Rand
-	size   spec.Capacity
+	size   policy.Capacity
 	room   int // of the window
 	climbs bool
 	climber
@@ -85,7 +84,7 @@ const (
 
 var _ policy.Evictor = (*TinyLFU)(nil)
 
-func newTinyLFU(size spec.Capacity, window int, f *sketch, seed uint64) *TinyLFU {
+func newTinyLFU(size policy.Capacity, window int, f *sketch, seed uint64) *TinyLFU {
 	window = max(1, window)
 	return &TinyLFU{
 		size: size, room: window, freq: f, rand: rand.New(rand.NewPCG(seed, 0x71F0)),

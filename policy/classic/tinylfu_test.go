@@ -9,7 +9,6 @@ import (
 	"reprise/internal/container"
 	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 func TestTinyLFU(t *testing.T) {
@@ -18,7 +17,7 @@ func TestTinyLFU(t *testing.T) {
 		in := func(s segment) string { return policytest.KeysIn(&l.slots, &l.queues[s], key) }
 		return fmt.Sprintf("window %s | probation %s | protected %s", in(window), in(probation), in(protected))
 	}
-	fresh := func() *TinyLFU { return newTinyLFU(spec.Capacity{Given: 6, N: 6}, 1, newSketch(1000, 0), 1) }
+	fresh := func() *TinyLFU { return newTinyLFU(policy.Capacity{Given: 6, N: 6}, 1, newSketch(1000, 0), 1) }
 	policytest.CheckStates(t, 6, fresh, state, [][3]string{
 		{"new ones pass through the window while there is room", "1 2 3", "window 3 2 | probation 1 | protected "},
 		{"a hit in the window stays", "1 2 3 3", "window 3 2 | probation 1 | protected "},
@@ -46,7 +45,7 @@ func TestTinyLFUAdmission(t *testing.T) {
 		{3, 2, draws, draws}, {3, 3, 0, 0}, {5, 9, 0, 0}, {9, 8, draws, draws}, {6, 6, 140, 260}, {6, 9, 140, 260},
 	} {
 		counts := newSketch(1000, 0)
-		l := newTinyLFU(spec.Capacity{Given: 6, N: 6}, 1, counts, 1)
+		l := newTinyLFU(policy.Capacity{Given: 6, N: 6}, 1, counts, 1)
 		l.Insert(policy.Item{ID: 1}, policy.Tick{Seq: 1})
 		l.Insert(policy.Item{ID: 2}, policy.Tick{Seq: 2})
 		counts.request(1, c.victim-1)
@@ -68,7 +67,7 @@ func TestTinyLFUAdmission(t *testing.T) {
 // TestTinyLFUDrawsOnce asks again and again where each new draw would sooner or later admit.
 func TestTinyLFUDrawsOnce(t *testing.T) {
 	counts := newSketch(1000, 0)
-	l := newTinyLFU(spec.Capacity{Given: 2, N: 2}, 1, counts, 1)
+	l := newTinyLFU(policy.Capacity{Given: 2, N: 2}, 1, counts, 1)
 	counts.request(1, 9)
 	counts.request(2, 6)
 	for id := policy.ID(1); id <= 3; id++ {
@@ -82,7 +81,7 @@ func TestTinyLFUDrawsOnce(t *testing.T) {
 
 // TestTinyLFUClimbsDownFirst plays a first sample: it is better than nothing, and the first step goes down.
 func TestTinyLFUClimbsDownFirst(t *testing.T) {
-	l := newTinyLFU(spec.Capacity{Given: 100, N: 100}, 50, newSketch(1000, 0), 1)
+	l := newTinyLFU(policy.Capacity{Given: 100, N: 100}, 50, newSketch(1000, 0), 1)
 	for i := range 10 * 100 {
 		l.climber.request(i%2 == 0, 100)
 	}
@@ -93,7 +92,7 @@ func TestTinyLFUClimbsDownFirst(t *testing.T) {
 
 // TestTinyLFUWindowGrows while it is over its room by the newest: that is what it grows by, and main keeps its own.
 func TestTinyLFUWindowGrows(t *testing.T) {
-	l := newTinyLFU(spec.Capacity{Given: 6, N: 6}, 1, newSketch(1000, 0), 1)
+	l := newTinyLFU(policy.Capacity{Given: 6, N: 6}, 1, newSketch(1000, 0), 1)
 	for id := policy.ID(1); id <= 4; id++ {
 		if id == 4 {
 			l.share = 2. / 6
@@ -131,7 +130,7 @@ func TestTinyLFUClimbs(t *testing.T) {
 // TestTinyLFUWindowFollowsTheClimb moves one entry at a time and counts all of them.
 func TestTinyLFUWindowFollowsTheClimb(t *testing.T) {
 	const c = 100
-	l := newTinyLFU(spec.Capacity{Given: c, N: c}, 1, newSketch(1000, 0), 1)
+	l := newTinyLFU(policy.Capacity{Given: c, N: c}, 1, newSketch(1000, 0), 1)
 	ledger := policy.NewLedger(l, policy.Limit{Entries: c})
 	seq := int64(0)
 	for _, share := range []float64{0.5, 0, 0.8, 0.01} {

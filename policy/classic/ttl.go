@@ -3,14 +3,13 @@ package classic
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // TTLSpec describes ttl and its parameters.
-var TTLSpec = spec.Spec{
+var TTLSpec = policy.Spec{
 	Name: "ttl", Says: "each entry expires a fixed time after its insertion; overflow as FIFO",
 	Params: []policy.Param{{Name: "ttl", Says: "requests that an entry lives", Default: "2C", Min: 1, Max: 1e15}},
-	New:    func(a spec.Args) policy.Evictor { return &TTL{life: int64(a.Num("ttl"))} },
+	New:    func(a policy.Args) policy.Evictor { return &TTL{life: int64(a.Num("ttl"))} },
 }
 
 // TTL gives every entry a life of ttl requests, from its insertion on: the ttl-th after it no longer gets an answer, and

@@ -6,7 +6,6 @@ import (
 
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // entries are the residents and the ghosts, by identity, and the topics that they are in. What a forecast reads of an entry is in rows, at its
@@ -184,8 +183,8 @@ func bitOf(key uint64) uint32 { return 1 << (key * 0x9E3779B97F4A7C15 >> 59) }
 func ones(set uint32) uint8 { return uint8(min(buckets-1, bits.OnesCount32(set))) }
 
 // setWorth sets what one hit of e is worth.
-func (b *entries) setWorth(e uint32, mode spec.Value, it policy.Item) {
-	if mode == spec.Hits {
+func (b *entries) setWorth(e uint32, mode policy.Value, it policy.Item) {
+	if mode == policy.Hits {
 		return
 	}
 	for len(b.worth) < len(b.rows) {

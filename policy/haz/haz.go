@@ -4,17 +4,16 @@ import (
 	"math/rand/v2"
 
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // Spec describes haz and its parameters.
-var Spec = spec.Spec{
-	Name: "haz", Relational: true, Says: "learned: the least foreseen return, by recency, frequency, topic and conversation",
+var Spec = policy.Spec{
+	Name: "haz", Says: "learned: the least foreseen return, by recency, frequency, topic and conversation",
 	Params: []policy.Param{
 		{Name: "ghosts", Says: "evicted entries remembered", Default: "2C", Max: 1e12},
-		spec.ValueParam,
+		policy.ValueParam,
 	},
-	New: func(a spec.Args) policy.Evictor {
+	New: func(a policy.Args) policy.Evictor {
 		h := newPolicy(a.Capacity, samples, a.Whole("ghosts"), a.Seed)
 		h.mode = a.Value()
 		return h
@@ -42,7 +41,7 @@ var Spec = spec.Spec{
 // what room brings; temporal differences: Sutton, 1988; the pool: Psounis and Prabhakar, INFOCOM 2001.
 type Policy struct {
 	learner
-	mode    spec.Value
+	mode    policy.Value
 	room    int    // for ghosts
 	victim  uint32 // as last named, 0 when it has to be chosen again
 	arrived arrival

@@ -1,9 +1,9 @@
 package haz
 
 import (
+	"reprise/policy"
 	"reprise/policy/classic"
-	"reprise/policy/spec"
 )
 
 // specs are haz by name, and what it is compared with.
-var specs = spec.Set{&Spec, &classic.LRUSpec}
+var specs = policy.Set{&Spec, &classic.LRUSpec}

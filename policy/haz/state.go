@@ -6,7 +6,6 @@ import (
 
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/internal/snapshot"
 )
 
 // AppendLearned appends the weights with their sums of squares.
@@ -14,7 +13,7 @@ func (h *Policy) AppendLearned(b []byte) []byte {
 	for j := range len(forecast{}) {
 		for c := range h.model.cells {
 			pace := float64(c.pace[j])
-			b = snapshot.AppendFloats(b, float64(c.weight[j]), 1/(pace*pace)-1)
+			b = policy.AppendFloats(b, float64(c.weight[j]), 1/(pace*pace)-1)
 		}
 	}
 	return b
@@ -22,7 +21,7 @@ func (h *Policy) AppendLearned(b []byte) []byte {
 
 // ParseLearned reads weights. Features are relative to the capacity and so is what they foresee: they fit any.
 func (h *Policy) ParseLearned(b []byte) (apply func(), err error) {
-	r := snapshot.NewReader(b)
+	r := policy.ReadSnapshot(b)
 	m := newModel()
 	bad := false
 	for j := range len(forecast{}) {

@@ -4,13 +4,12 @@ import (
 	"reprise/policy"
 	"reprise/policy/classic"
 	"reprise/policy/haz"
-	"reprise/policy/spec"
 )
 
 // member is an expert's place in a panel.
 type member struct {
 	name   string // in the figures
-	spec   *spec.Spec
+	spec   *policy.Spec
 	params string // key=value,key=value
 	large  string // instead, where it leads a large cache
 }
@@ -23,18 +22,6 @@ type member struct {
 var members = [2]member{
 	{"haz", &haz.Spec, "ghosts=4C", "ghosts=1C"},
 	{"lirs", &classic.LIRSSpec, "", ""},
-}
-
-// Experts are the policies on the panel, with their parameters, as the registry reads them.
-func Experts() (all []string) {
-	for _, m := range members {
-		name := m.spec.Name
-		if m.params != "" {
-			name += ":" + m.params
-		}
-		all = append(all, name)
-	}
-	return all
 }
 
 // expert is a policy with its shadow cache. Which entries it holds is in the entries of the panel; here are only its sums.
@@ -50,8 +37,8 @@ type expert struct {
 }
 
 // expertOptions are those of a panel's experts: they have its objective, and all else as their places have it.
-func expertOptions(a spec.Args) policy.Options {
-	o, name := a.Options, spec.ValueParam.Name
+func expertOptions(a policy.Args) policy.Options {
+	o, name := a.Options, policy.ValueParam.Name
 	o.Params = map[string]string{name: a.Choice(name)}
 	return o
 }

@@ -3,18 +3,17 @@ package panel
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // Spec describes rac+ and its parameters.
-var Spec = spec.Spec{
-	Name: "rac+", Relational: true, Says: "a panel: of haz and lirs, each with a shadow cache, the one leads that has been ahead for long enough",
+var Spec = policy.Spec{
+	Name: "rac+", Says: "a panel: of haz and lirs, each with a shadow cache, the one leads that has been ahead for long enough",
 	Params: []policy.Param{
 		{Name: "sample", Says: "entries of a shadow; a larger cache is sampled by topic, and led by one expert", Default: "32768", Min: 1, Max: 1e12},
 		{Name: "factor", Says: "hits that another expert must be ahead by, for each of its entries that is missing", Default: "2", Max: 1e6},
-		spec.ValueParam,
+		policy.ValueParam,
 	},
-	New: func(a spec.Args) policy.Evictor {
+	New: func(a policy.Args) policy.Evictor {
 		if a.Capacity > a.Whole("sample") {
 			return newSampled(a, members)
 		}
@@ -48,7 +47,7 @@ var (
 	_ policy.Replacer = (*full)(nil)
 )
 
-func newFull(a spec.Args, members [2]member) *full {
+func newFull(a policy.Args, members [2]member) *full {
 	p := &full{shadows: newShadows(a, members[:])}
 	p.marked = 1 << 1
 	return p

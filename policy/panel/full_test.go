@@ -10,7 +10,6 @@ import (
 	"reprise/internal/policytest"
 	"reprise/policy"
 	"reprise/policy/classic"
-	"reprise/policy/spec"
 )
 
 // keepFirst refuses whatever does not fit: its victim is the newest.
@@ -49,12 +48,12 @@ func (l *countedLRU) Remove(id policy.ID, why policy.Reason) {
 }
 
 var (
-	lruSpec    = spec.Spec{Name: "lru", New: func(spec.Args) policy.Evictor { return &countedLRU{residents: map[policy.ID]bool{}} }}
-	keepSpec   = spec.Spec{Name: "keep", New: func(spec.Args) policy.Evictor { return &keepFirst{} }}
+	lruSpec    = policy.Spec{Name: "lru", New: func(policy.Args) policy.Evictor { return &countedLRU{residents: map[policy.ID]bool{}} }}
+	keepSpec   = policy.Spec{Name: "keep", New: func(policy.Args) policy.Evictor { return &keepFirst{} }}
 	twoMembers = [2]member{{"a", &lruSpec, "", ""}, {"b", &keepSpec, "", ""}}
 )
 
-func panelArgs(t *testing.T, o policy.Options, params string) spec.Args {
+func panelArgs(t *testing.T, o policy.Options, params string) policy.Args {
 	t.Helper()
 	a, err := Spec.Args(o, params)
 	if err != nil {

@@ -2,7 +2,6 @@ package panel
 
 import (
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // sampled is rac+ for a cache that is too large for shadows of its size. It is a full of one expert, the leader, and chooses the leader by
@@ -31,7 +30,7 @@ var (
 	_ policy.Replacer = (*sampled)(nil)
 )
 
-func newSampled(a spec.Args, members [2]member) *sampled {
+func newSampled(a policy.Args, members [2]member) *sampled {
 	k := (a.Capacity + a.Whole("sample") - 1) / a.Whole("sample")
 	small := a
 	small.Capacity = max(1, a.Capacity/k)

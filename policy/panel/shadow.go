@@ -6,7 +6,6 @@ import (
 
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // shadows are the caches that a panel's experts would have, and who of them holds what.
@@ -59,7 +58,7 @@ type described struct {
 	offset     int32
 }
 
-func newShadows(a spec.Args, members []member) shadows {
+func newShadows(a policy.Args, members []member) shadows {
 	s := shadows{
 		limit: shadowLimit{Limit: policy.Limit{Entries: a.Capacity}},
 		gains: gains{tokens: a.Value().CountsTokens()},

@@ -7,7 +7,6 @@ import (
 	"hash/crc32"
 
 	"reprise/policy"
-	"reprise/policy/internal/snapshot"
 )
 
 // learner is a policy whose learning can be kept apart from its entries.
@@ -38,17 +37,17 @@ const (
 // learning, and last a check sum over all of it. Numbers are big-endian, texts have their length before them.
 func (p *shadows) snapshot() []byte {
 	b := append([]byte(snapshotMagic), snapshotVersion)
-	b = snapshot.AppendFloats(b, p.gains.n, p.gains.sum)
+	b = policy.AppendFloats(b, p.gains.n, p.gains.sum)
 	b = append(b, byte(p.lazy.leader), byte(len(p.experts)))
 	for i := range p.experts {
 		x := &p.experts[i]
-		b = snapshot.AppendText(b, []byte(x.name))
-		b = snapshot.AppendFloats(b, x.hits, x.asked)
+		b = policy.AppendText(b, []byte(x.name))
+		b = policy.AppendFloats(b, x.hits, x.asked)
 		var learned []byte
 		if l, ok := x.evictor.(learner); ok {
 			learned = l.AppendLearned(nil)
 		}
-		b = snapshot.AppendText(b, learned)
+		b = policy.AppendText(b, learned)
 	}
 	return binary.BigEndian.AppendUint32(b, crc32.ChecksumIEEE(b))
 }
@@ -83,7 +82,7 @@ func (p *shadows) restore(b []byte) error {
 	return nil
 }
 
-func (x *expert) restore(r *snapshot.Reader) (apply func(), err error) {
+func (x *expert) restore(r *policy.SnapshotReader) (apply func(), err error) {
 	name, hits, asked := string(r.Text()), r.Float(), r.Float()
 	learned := r.Text()
 	if name != x.name {
@@ -104,7 +103,7 @@ func (x *expert) restore(r *snapshot.Reader) (apply func(), err error) {
 	}, nil
 }
 
-func openSnapshot(b []byte) (*snapshot.Reader, error) {
+func openSnapshot(b []byte) (*policy.SnapshotReader, error) {
 	head := len(snapshotMagic) + 1
 	if len(b) < head+4 || !bytes.HasPrefix(b, []byte(snapshotMagic)) {
 		return nil, fmt.Errorf("%w: none", policy.ErrSnapshot)
@@ -116,5 +115,5 @@ func openSnapshot(b []byte) (*snapshot.Reader, error) {
 	if crc32.ChecksumIEEE(body) != sum {
 		return nil, fmt.Errorf("%w: the check sum differs", policy.ErrSnapshot)
 	}
-	return snapshot.NewReader(body[head:]), nil
+	return policy.ReadSnapshot(body[head:]), nil
 }

@@ -1,9 +1,9 @@
 package panel
 
 import (
+	"reprise/policy"
 	"reprise/policy/classic"
-	"reprise/policy/spec"
 )
 
 // specs are the panel by name, and what it is compared with.
-var specs = spec.Set{&Spec, &classic.LIRSSpec}
+var specs = policy.Set{&Spec, &classic.LIRSSpec}

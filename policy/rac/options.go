@@ -3,7 +3,7 @@ package rac
 import (
 	"math"
 
-	"reprise/policy/spec"
+	"reprise/policy"
 )
 
 // Options are the parameters of RAC. Paper and Tuned give the two sets worth starting from.
@@ -26,7 +26,7 @@ type Options struct {
 	// NoTP gives all topics one prevalence, NoTSI all entries one importance: the ablations of paper 002 §4.4.
 	NoTP, NoTSI bool
 
-	worth spec.Value
+	worth policy.Value
 }
 
 // Paper is the literal reading of paper 002 (§3, Alg. 1-3): every request credits its topic, the new entry may be the

@@ -11,7 +11,6 @@ import (
 	"reprise/internal/policytest"
 	"reprise/policy"
 	"reprise/policy/classic"
-	"reprise/policy/spec"
 )
 
 func TestRACOrder(t *testing.T) {
@@ -377,7 +376,7 @@ func probes() []Options {
 	return []Options{
 		{Alpha: 0.1, Lambda: 1, YoungParents: true, Protect: true},
 		{Alpha: 0.2, Lambda: 2, DepCap: 9, Ghosts: 2, YoungParents: true},
-		{Alpha: 0.1, Lambda: 1, worth: spec.TokensPerByte},
+		{Alpha: 0.1, Lambda: 1, worth: policy.TokensPerByte},
 		{Alpha: 0.1, Lambda: 1, NoTP: true, Ghosts: 3},
 		{Alpha: 0.1, Lambda: 1, NoTSI: true},
 	}

@@ -2,7 +2,6 @@ package rac
 
 import (
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // The parameters of RAC. Other readings of paper 002 (time by misses or by episodes, dependents of dependents, a share of the visits in place
@@ -19,12 +18,12 @@ var (
 			Default: "protect", Choices: []string{"paper", "protect"},
 		},
 		{Name: "ghosts", Says: "topics without entries that keep their prevalence", Default: "1C", Max: 1e12},
-		spec.ValueParam,
+		policy.ValueParam,
 	}
 )
 
 // OptionsOf returns the options that the parameters of Spec give.
-func OptionsOf(a spec.Args) Options {
+func OptionsOf(a policy.Args) Options {
 	return Options{
 		Alpha: a.Num("alpha"), Lambda: a.Num("lambda"), DepCap: a.Num("dep-cap"), Ghosts: a.Whole("ghosts"),
 		Protect: a.Choice("admission") == "protect", worth: a.Value(),
@@ -32,19 +31,19 @@ func OptionsOf(a spec.Args) Options {
 }
 
 // Spec describes rac and its parameters.
-var Spec = spec.Spec{
-	Name: "rac", Relational: true, Says: "relation-aware: least topical prevalence times structural importance, tuned", Params: params,
-	New: func(a spec.Args) policy.Evictor { return New(OptionsOf(a)) },
+var Spec = policy.Spec{
+	Name: "rac", Says: "relation-aware: least topical prevalence times structural importance, tuned", Params: params,
+	New: func(a policy.Args) policy.Evictor { return New(OptionsOf(a)) },
 }
 
 // PaperSpec describes rac-paper and its parameters.
-var PaperSpec = spec.Spec{
-	Name: "rac-paper", Relational: true, Says: "paper 002 read literally",
+var PaperSpec = policy.Spec{
+	Name: "rac-paper", Says: "paper 002 read literally",
 	Params: []policy.Param{
 		{Name: "alpha", Says: "decay of a topic's prevalence per request: it halves in 1/alpha", Default: "0.001", Max: 1e6},
 		lambdaParam,
 	},
-	New: func(a spec.Args) policy.Evictor {
+	New: func(a policy.Args) policy.Evictor {
 		o := Paper()
 		o.Alpha, o.Lambda = a.Num("alpha"), a.Num("lambda")
 		return New(o)

@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 func TestParametersReachThePolicy(t *testing.T) {
@@ -19,13 +18,13 @@ func TestParametersReachThePolicy(t *testing.T) {
 		t.Errorf("rac by default: %+v", got)
 	}
 	o := policy.Options{Capacity: 100, Bytes: true, Params: map[string]string{"alpha": "0.25", "lambda": "7"}}
-	if got := get("rac:lambda=3", o); got.Alpha != 0.25 || got.Lambda != 3 || got.worth != spec.TokensPerByte {
+	if got := get("rac:lambda=3", o); got.Alpha != 0.25 || got.Lambda != 3 || got.worth != policy.TokensPerByte {
 		t.Errorf("rac: %+v", got)
 	}
 	if got := get("rac:alpha=2C", o); got.Alpha != 200 {
 		t.Errorf("alpha in capacities: %v", got.Alpha)
 	}
-	every := Options{Alpha: 2, Lambda: 3, DepCap: 5, Ghosts: 50, worth: spec.Tokens}
+	every := Options{Alpha: 2, Lambda: 3, DepCap: 5, Ghosts: 50, worth: policy.Tokens}
 	const text = ":alpha=2,lambda=3,dep-cap=5,ghosts=0.5C,value=tokens,admission=paper"
 	if got := get("rac"+text, policy.Options{Capacity: 100}); got != every {
 		t.Errorf("rac with every parameter: %+v", got)

@@ -1,6 +1,6 @@
 package rac
 
-import "reprise/policy/spec"
+import "reprise/policy"
 
 // specs are the policies of this package by name.
-var specs = spec.Set{&Spec, &PaperSpec}
+var specs = policy.Set{&Spec, &PaperSpec}

@@ -13,11 +13,10 @@ import (
 	"reprise/policy/haz"
 	"reprise/policy/panel"
 	"reprise/policy/rac"
-	"reprise/policy/spec"
 )
 
 // policies lists the policies that serve, the simple ones first.
-var policies = spec.Set{
+var policies = policy.Set{
 	&classic.LRUSpec, &classic.TTLSpec, &classic.S3FIFOSpec, &classic.TinyLFUSpec, &classic.LIRSSpec, &rac.Spec, &rac.PaperSpec, &haz.Spec, &panel.Spec,
 }
 
@@ -44,17 +43,5 @@ func Replayed(name string) bool { return slices.Contains(replayed, name) }
 // Names are the names that New accepts, the simple policies first.
 func Names() []string { return policies.Names() }
 
-// Info describes a policy and its parameters.
-type Info struct {
-	Name, Says string
-	Params     []policy.Param
-}
-
-// List describes every policy, in the order of Names.
-func List() []Info {
-	var all []Info
-	for _, s := range policies {
-		all = append(all, Info{Name: s.Name, Says: s.Says, Params: s.Params})
-	}
-	return all
-}
+// List returns all policies, in the order of Names.
+func List() policy.Set { return policies }

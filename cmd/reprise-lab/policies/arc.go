@@ -5,13 +5,12 @@ import (
 
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // arcSpec describes arc and its parameters.
-var arcSpec = spec.Spec{
+var arcSpec = policy.Spec{
 	Name: "arc", Says: "adaptive: an LRU for what came once, one for what came again, and ghosts of both to size them",
-	New: func(a spec.Args) policy.Evictor { return newARC(spec.CapacityOf(a)) },
+	New: func(a policy.Args) policy.Evictor { return newARC(policy.CapacityOf(a)) },
 }
 
 // ARC keeps entries requested once in the LRU t1, and those requested again in t2. Evicted entries of each become ghosts, in b1
@@ -33,7 +32,7 @@ type ARC struct {
 	b1, b2  container.Ghosts
 	expired container.Ghosts // of t2; at most C
 	p       float64
-	c       spec.Capacity
+	c       policy.Capacity
 	staged  uint32
 	inB2    bool // the staged entry was a ghost of b2
 }
@@ -45,7 +44,7 @@ type arc struct {
 
 var _ policy.Evictor = (*ARC)(nil)
 
-func newARC(size spec.Capacity) *ARC {
+func newARC(size policy.Capacity) *ARC {
 	forever := container.NewGhosts(math.MaxInt) // trim bounds them together
 	return &ARC{c: size, b1: forever, b2: forever}
 }

@@ -4,12 +4,11 @@ import (
 	"testing"
 
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // TestARCTargetFits: where fewer entries fit than before, p is no more than these.
 func TestARCTargetFits(t *testing.T) {
-	a := newARC(spec.Capacity{Given: 10, N: 10, Bytes: true})
+	a := newARC(policy.Capacity{Given: 10, N: 10, Bytes: true})
 	a.p = 10
 	for id := policy.ID(1); id <= 4; id++ {
 		a.Insert(policy.Item{ID: id}, policy.Tick{Seq: int64(id)})

@@ -7,13 +7,12 @@ import (
 	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // cacheusSpec describes cacheus and its parameters.
-var cacheusSpec = spec.Spec{
+var cacheusSpec = policy.Spec{
 	Name: "cacheus", Says: "a scan-resistant LRU or a churn-resistant LFU, by weights that learn at a rate that adapts",
-	New: func(a spec.Args) policy.Evictor { return newCacheus(a.Capacity, a.Seed) },
+	New: func(a policy.Args) policy.Evictor { return newCacheus(a.Capacity, a.Seed) },
 }
 
 // Cacheus asks two experts and follows one of them by a draw with the odds of their weights, which start equal. Each has a

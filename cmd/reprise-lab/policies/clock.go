@@ -3,16 +3,15 @@ package policies
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // clockSpec describes clock and its parameters.
-var clockSpec = spec.Spec{
+var clockSpec = policy.Spec{
 	Name: "clock", Says: "FIFO with a second chance for what was used",
 	Params: []policy.Param{
 		{Name: "bits", Says: "width of the counter of uses: an entry has up to 2^bits-1 further chances", Default: "1", Min: 1, Max: 8},
 	},
-	New: func(a spec.Args) policy.Evictor { return newClock(a.Whole("bits")) },
+	New: func(a policy.Args) policy.Evictor { return newClock(a.Whole("bits")) },
 }
 
 // Clock evicts the oldest entry whose counter is 0. A hit counts up to 2^bits-1; an entry that comes to the old end with

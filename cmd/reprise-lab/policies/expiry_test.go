@@ -5,12 +5,11 @@ import (
 
 	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // TestExpiryIsNoEvidence: what expired and returns continues where it stopped, and moves nothing that adapts.
 func TestExpiryIsNoEvidence(t *testing.T) {
-	a := newARC(spec.Capacity{Given: 3, N: 3})
+	a := newARC(policy.Capacity{Given: 3, N: 3})
 	policytest.PlayScript(t, a, "+1 +2 h1 +3")
 	a.p = 1
 	a.Remove(1, policy.Expired)

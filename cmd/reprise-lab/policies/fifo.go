@@ -3,13 +3,12 @@ package policies
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // fifoSpec describes fifo and its parameters.
-var fifoSpec = spec.Spec{
+var fifoSpec = policy.Spec{
 	Name: "fifo", Says: "first in, first out",
-	New: func(spec.Args) policy.Evictor { return &FIFO{} },
+	New: func(policy.Args) policy.Evictor { return &FIFO{} },
 }
 
 // FIFO evicts the oldest entry; a hit changes nothing. It has no parameter. The zero value is ready.

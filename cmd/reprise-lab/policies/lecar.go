@@ -7,16 +7,15 @@ import (
 	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // lecarSpec describes lecar and its parameters.
-var lecarSpec = spec.Spec{
+var lecarSpec = policy.Spec{
 	Name: "lecar", Says: "the oldest or the least used, by weights that learn from what was evicted too early",
 	Params: []policy.Param{
 		{Name: "lr", Says: "learning rate of the two weights", Default: "0.45", Max: 100},
 	},
-	New: func(a spec.Args) policy.Evictor { return newLeCaR(a.Capacity, a.Num("lr"), a.Seed) },
+	New: func(a policy.Args) policy.Evictor { return newLeCaR(a.Capacity, a.Num("lr"), a.Seed) },
 }
 
 // LeCaR has two experts, LRU and LFU (ties to the one that came to its count first), and follows one of them by a draw

@@ -4,13 +4,12 @@ import (
 	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // lfuSpec describes lfu and its parameters.
-var lfuSpec = spec.Spec{
+var lfuSpec = policy.Spec{
 	Name: "lfu", Says: "least frequently used since its insertion",
-	New: func(spec.Args) policy.Evictor { return &LFU{} },
+	New: func(policy.Args) policy.Evictor { return &LFU{} },
 }
 
 // LFU evicts the entry with the fewest uses, its insertion the first of them; ties go to what came to that number first.

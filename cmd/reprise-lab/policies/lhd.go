@@ -6,17 +6,16 @@ import (
 
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // lhdSpec describes lhd and its parameters.
-var lhdSpec = spec.Spec{
+var lhdSpec = policy.Spec{
 	Name: "lhd", Says: "least hit density: the fewest hits to be expected per space and time, learned from ages",
 	Params: []policy.Param{{
 		Name: "form", Says: "scaled learns every 10 capacities, stock every 2^20 requests as published",
 		Default: "scaled", Choices: []string{"scaled", "stock"},
 	}},
-	New: func(a spec.Args) policy.Evictor {
+	New: func(a policy.Args) policy.Evictor {
 		return newLHD(a.Capacity, a.Choice("form") == "stock", a.Bytes, a.Seed)
 	},
 }

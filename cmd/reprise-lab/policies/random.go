@@ -5,13 +5,12 @@ import (
 
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // randomSpec describes random and its parameters.
-var randomSpec = spec.Spec{
+var randomSpec = policy.Spec{
 	Name: "random", Says: "any entry, each as likely",
-	New: func(a spec.Args) policy.Evictor { return newRandom(a.Seed) },
+	New: func(a policy.Args) policy.Evictor { return newRandom(a.Seed) },
 }
 
 // Random evicts an entry drawn uniformly from all but the newest. Where requests are independent it has FIFO's hit ratio.

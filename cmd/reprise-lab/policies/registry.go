@@ -5,6 +5,9 @@
 package policies
 
 import (
+	"math"
+	"slices"
+	"strconv"
 	"strings"
 
 	"reprise/cmd/reprise-lab/policies/kv"
@@ -13,11 +16,10 @@ import (
 	"reprise/policy/haz"
 	"reprise/policy/panel"
 	"reprise/policy/rac"
-	"reprise/policy/spec"
 )
 
 // All lists every policy, the simple ones first.
-var All = spec.Set{
+var All = policy.Set{
 	&fifoSpec, &classic.LRUSpec, &lfuSpec, &clockSpec, &randomSpec, &classic.TTLSpec, &ttlSlidingSpec,
 	&sieveSpec, &twoQSpec, &arcSpec, &classic.S3FIFOSpec, &classic.TinyLFUSpec, &classic.LIRSSpec,
 	&lhdSpec, &lecarSpec, &cacheusSpec,
@@ -43,7 +45,22 @@ func Parameters(name string, o policy.Options) string {
 	if err != nil {
 		return ""
 	}
-	return s.Text(args)
+	var all []string
+	for _, p := range s.Params {
+		value := args.Choice(p.Name)
+		if value == "" {
+			value = text(args.Num(p.Name))
+		}
+		all = append(all, p.Name+"="+value)
+	}
+	return strings.Join(all, ",")
+}
+
+func text(v float64) string {
+	if v == math.Trunc(v) && math.Abs(v) < 1e15 {
+		return strconv.FormatInt(int64(v), 10)
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
 }
 
 // CountsTokens reports whether a name under these options maximises the tokens that its hits save, and not their number. It is false where
@@ -55,19 +72,14 @@ func CountsTokens(name string, o policy.Options) bool {
 
 // Relational reports whether a policy of that name, with or without parameters, uses topics and dependencies. All others are baselines.
 func Relational(name string) bool {
-	s := find(name)
-	return s != nil && s.Relational
+	return isOne(name, "rac", "rac-paper", "rac-no-tp", "rac-no-tsi", "haz", "rac+")
 }
 
-// ForBlocks reports whether a policy of that name, with or without parameters, needs what only KV blocks have. Over entries without it wa is
-// lru, wa+, lpc and lpc-wa nearly so, and gdfs is gdsf.
-func ForBlocks(name string) bool {
-	s := find(name)
-	return s != nil && s.Blocks
-}
+// ForBlocks reports whether a policy of that name, with or without parameters, needs what only KV blocks have: categories, predictions and places
+// in a chain. Over entries without it wa is lru, wa+, lpc and lpc-wa nearly so, and gdfs is gdsf.
+func ForBlocks(name string) bool { return isOne(name, "wa", "wa+", "lpc", "lpc-wa", "gdfs") }
 
-func find(name string) *spec.Spec {
+func isOne(name string, of ...string) bool {
 	name, _, _ = strings.Cut(name, ":")
-	s, _ := All.Find(name)
-	return s
+	return slices.Contains(of, name)
 }

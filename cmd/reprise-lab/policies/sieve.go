@@ -3,13 +3,12 @@ package policies
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // sieveSpec describes sieve and its parameters.
-var sieveSpec = spec.Spec{
+var sieveSpec = policy.Spec{
 	Name: "sieve", Says: "lazy promotion and quick demotion: a hand over a FIFO queue that spares what was used",
-	New: func(spec.Args) policy.Evictor { return &Sieve{} },
+	New: func(policy.Args) policy.Evictor { return &Sieve{} },
 }
 
 // Sieve keeps its entries in the order of their insertion and never moves one. A hit marks its entry. A hand moves from the

@@ -3,17 +3,18 @@ package policies
 import (
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // twoQSpec describes 2q and its parameters.
-var twoQSpec = spec.Spec{
+var twoQSpec = policy.Spec{
 	Name: "2q", Says: "a FIFO for what is new, an LRU for what returned after it left the FIFO",
 	Params: []policy.Param{
 		{Name: "in", Says: "entries in the FIFO", Default: "0.25C", Max: 1e12},
 		{Name: "out", Says: "identities remembered of what left the FIFO", Default: "0.5C", Max: 1e12},
 	},
-	New: func(a spec.Args) policy.Evictor { return newTwoQ(spec.CapacityOf(a), a.Whole("in"), a.Whole("out")) },
+	New: func(a policy.Args) policy.Evictor {
+		return newTwoQ(policy.CapacityOf(a), a.Whole("in"), a.Whole("out"))
+	},
 }
 
 // TwoQ is the full version of 2Q. New entries are in a FIFO (A1in), where a hit changes nothing. While the FIFO holds
@@ -27,7 +28,7 @@ type TwoQ struct {
 	fifo   container.Queue
 	lru    container.Queue
 	out    container.Ghosts
-	size   spec.Capacity
+	size   policy.Capacity
 	in     int    // entries in the FIFO at the given capacity
 	room   int    // ghosts then
 	staged uint32 // the new entry, in neither queue yet
@@ -40,7 +41,7 @@ type twoQ struct {
 
 var _ policy.Evictor = (*TwoQ)(nil)
 
-func newTwoQ(size spec.Capacity, in, out int) *TwoQ {
+func newTwoQ(size policy.Capacity, in, out int) *TwoQ {
 	return &TwoQ{size: size, in: in, room: out, out: container.NewGhosts(out)}
 }
 

@@ -12,7 +12,7 @@ func (f *findings) claims() report.Section {
 	s := report.Section{Title: "What the paper claims, what we measure, why they differ"}
 	s.Say(`Paper 002 is "RAC: Relation-Aware Cache Replacement for Large Language Models"; § is a section of it. Here rac-paper is its policy as printed, with a decay
 of 1/C, as the paper gives none; rac is that policy tuned; haz learns how soon an entry returns, from recency, frequency, topic and conversation; rac+ is a panel on
-which haz, w-tinylfu, s3fifo, lirs and lru vote. They are given the true topics, except for texts and where gates are varied: there topics are found online.
+which haz and lirs vote. They are given the true topics, except for texts and where gates are varied: there topics are found online.
 "w-tinylfu fixed" has a fixed window.`)
 	if t := f.gains(); len(t.Rows) > 0 {
 		s.Show(t)
@@ -269,7 +269,7 @@ does, lost 2 to 35 % of them on real texts in an earlier study, so hits are sear
 func (f *findings) freezing() (c claim) {
 	c = claim{title: "Not in the paper: the policy freezes", paper: "Nothing: its traces have one kind of traffic, with topics that keep their popularity.",
 		why: `If a new entry may be its own victim, RAC acts as a rule of admission: entries stay as long as their topics do. Traffic that repeats the latest requests,
-or whose topics change, is then missed for long. rac protects new entries and has a faster decay, and so loses in a cycle that is larger than the cache; rac+ has lru and others on its panel and follows the experts that are right.`}
+or whose topics change, is then missed for long. rac protects new entries and has a faster decay, and so loses in a cycle that is larger than the cache; rac+ has haz and lirs on its panel and follows the one that is right.`}
 	for _, name := range []string{"lru", "phase", "loop"} {
 		r := of(f.regimes.rows[regimeSlots[0]], name)
 		if r == nil {

@@ -8,7 +8,6 @@ import (
 
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/policies"
-	"reprise/policy/panel"
 )
 
 // clearly is the difference from which a cell counts as won or lost.
@@ -134,7 +133,7 @@ func roles(names, given []string) map[string]string {
 			of[p] = "relational"
 		}
 	}
-	for _, p := range panel.Experts() {
+	for _, p := range experts {
 		of[p] = "expert alone"
 	}
 	for _, p := range given {
@@ -155,7 +154,7 @@ func (c comparison) frontier(s *report.Section, title string, all []verdict) {
 	regret := &report.Scatter{Title: title + ": regret to the best of each cell", X: x, Y: y}
 	for i, v := range all {
 		must := v.policy == panelOf || slices.Contains(c.designs, v.policy)
-		if i >= mostPoints && !must && !slices.Contains(panel.Experts(), v.policy) {
+		if i >= mostPoints && !must && !slices.Contains(experts, v.policy) {
 			continue
 		}
 		gain.Points = append(gain.Points, report.Spot{Name: label(v.policy), X: 100 * v.families.mean, Y: 100 * v.families.worst, Strong: must})

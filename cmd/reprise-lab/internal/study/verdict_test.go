@@ -10,7 +10,6 @@ import (
 	"reprise/cmd/reprise-lab/policies"
 	"reprise/cmd/reprise-lab/sim"
 	"reprise/cmd/reprise-lab/sim/workload"
-	"reprise/policy/panel"
 )
 
 // TestVerdict: each figure is against the set that its name says.
@@ -105,13 +104,13 @@ func TestSlots(t *testing.T) {
 // TestExpertsArePlayed: each expert of the default's panel is a policy that is compared.
 func TestExpertsArePlayed(t *testing.T) {
 	all := (&lab{Setup: Setup{Designs: []string{"rac+:value=hits"}}}).compared()
-	for _, p := range append(panel.Experts(), "rac+:value=hits") {
+	for _, p := range append(experts, "rac+:value=hits") {
 		if err := policies.Check(p); err != nil || !slices.Contains(all, p) {
 			t.Errorf("expert %s: %v, not among %q", p, err, all)
 		}
 	}
-	if len(panel.Experts()) < 2 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(all) {
-		t.Errorf("experts %q, or a policy twice in %q", panel.Experts(), all)
+	if len(experts) < 2 || len(slices.Compact(slices.Sorted(slices.Values(all)))) != len(all) {
+		t.Errorf("experts %q, or a policy twice in %q", experts, all)
 	}
 }
 

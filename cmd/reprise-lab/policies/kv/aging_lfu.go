@@ -4,16 +4,15 @@ import (
 	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // AgingLFUSpec describes aging-lfu and its parameters.
-var AgingLFUSpec = spec.Spec{
+var AgingLFUSpec = policy.Spec{
 	Name: "aging-lfu", Says: "uses minus age: one use outweighs w requests of age",
 	Params: []policy.Param{
 		{Name: "w", Says: "requests of age that one use makes good: 1 is paper 003, 0 is LRU", Default: "C", Max: 1e12},
 	},
-	New: func(a spec.Args) policy.Evictor { return newAgingLFU(a.Num("w")) },
+	New: func(a policy.Args) policy.Evictor { return newAgingLFU(a.Num("w")) },
 }
 
 // AgingLFU evicts the entry of least w·N - A, where N counts its uses, its insertion the first, and A the requests since

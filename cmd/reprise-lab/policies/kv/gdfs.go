@@ -2,16 +2,14 @@ package kv
 
 import (
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // GDFSSpec has the name and the order of papers/001 §4.2 for KV blocks. There Clock is described as the time of the last access, which in the
 // original is the floor L, as here; with the time it would be aging-lfu.
-var GDFSSpec = spec.Spec{
+var GDFSSpec = policy.Spec{
 	Name: "gdfs", Says: "gdsf for KV blocks: among equals the deepest of a prefix first",
-	Blocks: true,
-	Params: []policy.Param{spec.ValueParam},
-	New: func(a spec.Args) policy.Evictor {
+	Params: []policy.Param{policy.ValueParam},
+	New: func(a policy.Args) policy.Evictor {
 		g := NewGDSF(a.Value())
 		g.ByOffset()
 		return g

@@ -4,14 +4,13 @@ import (
 	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // GDSFSpec describes gdsf and its parameters.
-var GDSFSpec = spec.Spec{
+var GDSFSpec = policy.Spec{
 	Name: "gdsf", Says: "greedy dual: uses times cost per size, over a floor that rises with each eviction",
-	Params: []policy.Param{spec.ValueParam},
-	New:    func(a spec.Args) policy.Evictor { return NewGDSF(a.Value()) },
+	Params: []policy.Param{policy.ValueParam},
+	New:    func(a policy.Args) policy.Evictor { return NewGDSF(a.Value()) },
 }
 
 // GDSF evicts the entry of least H = L + uses·worth, its insertion the first use; ties go to the least recently used. H is
@@ -22,7 +21,7 @@ var GDSFSpec = spec.Spec{
 // Source: Cherkasova, "Improving WWW proxies performance with Greedy-Dual-Size-Frequency caching policy" (HP Labs, 1998).
 type GDSF struct {
 	keyed keyed.Entries[policy.ID, gdsfEntry]
-	mode  spec.Value
+	mode  policy.Value
 	floor float64 // L
 	deep  *depths // of ByOffset; else nil
 }
@@ -45,7 +44,7 @@ var (
 )
 
 // NewGDSF returns an empty GDSF with an objective.
-func NewGDSF(mode spec.Value) *GDSF { return &GDSF{mode: mode} }
+func NewGDSF(mode policy.Value) *GDSF { return &GDSF{mode: mode} }
 
 // ByOffset makes ties go to the larger Item.Offset, then to the least recently used.
 func (g *GDSF) ByOffset() {

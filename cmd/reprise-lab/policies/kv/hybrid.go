@@ -6,15 +6,13 @@ import (
 	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // HybridSpec describes lpc-wa and its parameters.
-var HybridSpec = spec.Spec{
+var HybridSpec = policy.Spec{
 	Name: "lpc-wa", Says: "least probability of a next use within a life: predicted as in lpc, the time until it by category as in wa",
-	Blocks: true,
 	Params: []policy.Param{lifeParam, poolParam, sampleParam},
-	New:    func(a spec.Args) policy.Evictor { return newHybrid(a) },
+	New:    func(a policy.Args) policy.Evictor { return newHybrid(a) },
 }
 
 // Hybrid is LPC with the rates of WA: the block of least probability that its conversation goes on within a life, given the silence since
@@ -36,7 +34,7 @@ var (
 	_ pinning.Pinner     = (*Hybrid)(nil)
 )
 
-func newHybrid(a spec.Args) *Hybrid {
+func newHybrid(a policy.Args) *Hybrid {
 	h := &Hybrid{blocks: newRanked(a), model: newWorkload(a), slack: 0.01}
 	h.blocks.ranks()
 	return h

@@ -4,7 +4,6 @@ import (
 	"math"
 
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // The bounds of a life in seconds, and how many victims its mean has.
@@ -26,7 +25,7 @@ type life struct {
 	mean    float64 // age of victims
 }
 
-func lifeOf(a spec.Args) life {
+func lifeOf(a policy.Args) life {
 	switch a.Choice(lifeParam.Name) {
 	case "auto":
 		return life{auto: true, seconds: firstLife, mean: firstLife}

@@ -4,20 +4,18 @@ import (
 	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // LPCSpec describes lpc and its parameters.
-var LPCSpec = spec.Spec{
+var LPCSpec = policy.Spec{
 	Name: "lpc", Says: "learned prefix caching: least predicted probability that the conversation goes on, less with time",
-	Blocks: true,
 	Params: []policy.Param{
 		{Name: "scale", Says: "rate of the next turn per second: 1 / the mean time between turns", Default: "0.01", Max: 10},
 		{Name: "prior", Says: "probability without a prediction; auto: the share of conversations that go on after that turn", Default: "auto",
 			Choices: []string{"auto"}, Min: 1e-6, Max: 1},
 		poolParam,
 	},
-	New: func(a spec.Args) policy.Evictor { return newLPC(a) },
+	New: func(a policy.Args) policy.Evictor { return newLPC(a) },
 }
 
 var poolParam = policy.Param{
@@ -46,7 +44,7 @@ var (
 	_ pinning.Pinner     = (*LPC)(nil)
 )
 
-func newLPC(a spec.Args) *LPC {
+func newLPC(a policy.Args) *LPC {
 	l := &LPC{blocks: newRanked(a), turns: newTurns()}
 	if a.Choice("prior") == "" {
 		l.prior = a.Num("prior")

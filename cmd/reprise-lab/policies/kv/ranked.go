@@ -6,7 +6,6 @@ import (
 	"reprise/cmd/reprise-lab/policies/keyed"
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // ranked is blocks with predictions, in a heap for each class. A block whose next use comes with probability p, after an exponential time
@@ -35,7 +34,7 @@ type rankedCell struct {
 	topic     policy.TopicID
 }
 
-func newRanked(a spec.Args) ranked { return ranked{pool: a.Choice(poolParam.Name)} }
+func newRanked(a policy.Args) ranked { return ranked{pool: a.Choice(poolParam.Name)} }
 
 // ranks must be called once, when r has its place in memory.
 func (r *ranked) ranks() { r.heaps.Ties = r.older }

@@ -6,7 +6,6 @@ import (
 
 	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 func TestAgingLFUTiesGoByOffset(t *testing.T) {
@@ -22,7 +21,7 @@ func TestAgingLFUTiesGoByOffset(t *testing.T) {
 
 // TestUsesStopAtTheirEnd: an entry with more hits than are counted does not begin again at none.
 func TestUsesStopAtTheirEnd(t *testing.T) {
-	g, a := NewGDSF(spec.Hits), newAgingLFU(1)
+	g, a := NewGDSF(policy.Hits), newAgingLFU(1)
 	for _, e := range []policy.Evictor{g, a} {
 		e.Insert(policy.Item{ID: 1}, policy.Tick{Seq: 1})
 		e.Insert(policy.Item{ID: 2}, policy.Tick{Seq: 2})
@@ -40,7 +39,7 @@ func TestUsesStopAtTheirEnd(t *testing.T) {
 
 // TestExpiryIsNoEvidence: an expiry leaves the floor where it is.
 func TestExpiryIsNoEvidence(t *testing.T) {
-	g := NewGDSF(spec.Hits)
+	g := NewGDSF(policy.Hits)
 	policytest.PlayScript(t, g, "+1 +2 +3")
 	if g.Remove(1, policy.Expired); g.floor != 0 {
 		t.Errorf("floor %v", g.floor)

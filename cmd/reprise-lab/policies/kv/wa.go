@@ -7,23 +7,20 @@ import (
 	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 // WASpec describes wa and its parameters.
-var WASpec = spec.Spec{
+var WASpec = policy.Spec{
 	Name: "wa", Says: "workload-aware: least probability of a next use within a life, by the category of the last use",
-	Blocks: true,
 	Params: waParams("paper", "exponential", "no"),
-	New:    func(a spec.Args) policy.Evictor { return newWA(a) },
+	New:    func(a policy.Args) policy.Evictor { return newWA(a) },
 }
 
 // WAPlusSpec describes wa+, which is wa with other defaults: what measured best on traces of chats.
-var WAPlusSpec = spec.Spec{
+var WAPlusSpec = policy.Spec{
 	Name: "wa+", Says: "wa beyond its paper: most probable per second, after a mixture of times, with a category of blocks that conversations share",
-	Blocks: true,
 	Params: waParams("rate", "mixture", "own"),
-	New:    func(a spec.Args) policy.Evictor { return newWA(a) },
+	New:    func(a policy.Args) policy.Evictor { return newWA(a) },
 }
 
 // waParams are the parameters of wa with the defaults of some.
@@ -88,7 +85,7 @@ var (
 	_ pinning.Pinner     = (*WA)(nil)
 )
 
-func newWA(a spec.Args) *WA {
+func newWA(a policy.Args) *WA {
 	w := &WA{model: newWorkload(a), form: a.Choice("form"), shares: a.Choice("shared") == "own"}
 	w.model.shadow.split = w.shares
 	w.model.shadow.model.mixed = a.Choice("fit") == "mixture"

@@ -5,7 +5,6 @@ import (
 
 	"reprise/internal/container"
 	"reprise/policy"
-	"reprise/policy/spec"
 )
 
 var (
@@ -29,7 +28,7 @@ type workload struct {
 	certain    bool // p=off
 }
 
-func newWorkload(a spec.Args) workload {
+func newWorkload(a policy.Args) workload {
 	return workload{shadow: newShadow(a.Whole(sampleParam.Name)), life: lifeOf(a), certain: a.Choice(pParam.Name) == "off"}
 }
 

@@ -1,6 +1,4 @@
-package spec
-
-import "reprise/policy"
+package policy
 
 // ValueParam names the objective, in every policy that reads cost and size. What an objective maximises, and what it is judged by:
 //
@@ -15,7 +13,7 @@ import "reprise/policy"
 // gain by room, which is why a ranking divides by the size although hits or tokens are what counts. So under a limit in bytes
 // hits/byte is hits, and tokens/byte is tokens. They differ for a cache with two limits, as the proxy has, of which the one in
 // bytes is reached first: Options.Bytes is not set there.
-var ValueParam = policy.Param{
+var ValueParam = Param{
 	Name:    "value",
 	Says:    "the objective: hits, or the tokens that they save; with /byte by size under any limit; auto: hits under a limit in entries, else tokens",
 	Default: "auto", Choices: []string{"auto", "hits", "tokens", "hits/byte", "tokens/byte"},
@@ -55,7 +53,7 @@ func (a Args) Value() Value {
 func (v Value) CountsTokens() bool { return v == Tokens || v == TokensPerByte }
 
 // Gain is what a hit of an item counts in the measure of v: 1, or its tokens, no cost being 1.
-func (v Value) Gain(it policy.Item) float64 {
+func (v Value) Gain(it Item) float64 {
 	if v.CountsTokens() && it.Cost > 0 {
 		return it.Cost
 	}
@@ -64,7 +62,7 @@ func (v Value) Gain(it policy.Item) float64 {
 
 // Of is the gain of a hit by the room of the item, by which a ranking multiplies the chance of a hit. It is bounded, so that no entry
 // has value 0 or an infinite one.
-func (v Value) Of(it policy.Item) float64 {
+func (v Value) Of(it Item) float64 {
 	w := v.Gain(it)
 	if v == HitsPerByte || v == TokensPerByte {
 		w /= float64(max(it.Size, 1))

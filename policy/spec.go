@@ -1,5 +1,4 @@
-// Package spec describes policies: a name, parameters, and the constructor that reads them.
-package spec
+package policy
 
 import (
 	"fmt"
@@ -7,22 +6,18 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-
-	"reprise/policy"
 )
 
 // Spec describes a policy to the registry.
 type Spec struct {
 	Name, Says string
-	Relational bool // uses topics and dependencies
-	Blocks     bool // differs from a simpler policy only by what KV blocks have: categories, predictions and places in a chain
-	Params     []policy.Param
-	New        func(Args) policy.Evictor
+	Params     []Param
+	New        func(Args) Evictor
 }
 
 // Args are the parameters of one policy, every one of them valid and set.
 type Args struct {
-	policy.Options
+	Options
 	numbers map[string]float64
 	choices map[string]string
 }
@@ -33,24 +28,11 @@ func (a Args) Num(name string) float64 { return a.numbers[name] }
 // Choice is the value of a parameter that has choices, "" where it is a number.
 func (a Args) Choice(name string) string { return a.choices[name] }
 
-// Text is the parameters of a in the order of their list, as Args reads them.
-func (s *Spec) Text(a Args) string {
-	var all []string
-	for _, p := range s.Params {
-		value, isChoice := a.choices[p.Name]
-		if !isChoice {
-			value = text(a.numbers[p.Name])
-		}
-		all = append(all, p.Name+"="+value)
-	}
-	return strings.Join(all, ",")
-}
-
 // Whole is a number of entries, rounded down.
 func (a Args) Whole(name string) int { return int(a.numbers[name]) }
 
 // Args reads "key=value,key=value" over the values of o.Params over the defaults.
-func (s *Spec) Args(o policy.Options, params string) (Args, error) {
+func (s *Spec) Args(o Options, params string) (Args, error) {
 	a := Args{Options: o, numbers: map[string]float64{}, choices: map[string]string{}}
 	for _, p := range s.Params {
 		value := p.Default
@@ -66,7 +48,7 @@ func (s *Spec) Args(o policy.Options, params string) (Args, error) {
 	}
 	for pair := range strings.SplitSeq(params, ",") {
 		name, value, ok := strings.Cut(pair, "=")
-		i := slices.IndexFunc(s.Params, func(p policy.Param) bool { return p.Name == name })
+		i := slices.IndexFunc(s.Params, func(p Param) bool { return p.Name == name })
 		switch {
 		case !ok:
 			return a, fmt.Errorf("%q is no parameter: want key=value", pair)
@@ -91,7 +73,7 @@ func (s *Spec) known() string {
 	return "want " + strings.Join(names, ", ")
 }
 
-func (a Args) set(p policy.Param, value string) error {
+func (a Args) set(p Param, value string) error {
 	if slices.Contains(p.Choices, value) {
 		a.choices[p.Name] = value
 		return nil
@@ -139,7 +121,7 @@ func text(v float64) string {
 type Set []*Spec
 
 // New makes an empty evictor of a name that may be followed by parameters: "lru", "rac:alpha=0.1/C,lambda=2".
-func (all Set) New(name string, o policy.Options) (policy.Evictor, error) {
+func (all Set) New(name string, o Options) (Evictor, error) {
 	s, a, err := all.Read(name, o)
 	if err != nil {
 		return nil, err
@@ -148,7 +130,7 @@ func (all Set) New(name string, o policy.Options) (policy.Evictor, error) {
 }
 
 // Read finds the policy and its parameters.
-func (all Set) Read(name string, o policy.Options) (*Spec, Args, error) {
+func (all Set) Read(name string, o Options) (*Spec, Args, error) {
 	if err := o.Validate(); err != nil {
 		return nil, Args{}, fmt.Errorf("make policy %q: %w", name, err)
 	}
@@ -171,7 +153,7 @@ func (all Set) Find(name string) (*Spec, error) {
 			return s, nil
 		}
 	}
-	return nil, fmt.Errorf("%w %q: want one of %s", policy.ErrUnknown, name, strings.Join(all.Names(), ", "))
+	return nil, fmt.Errorf("%w %q: want one of %s", ErrUnknown, name, strings.Join(all.Names(), ", "))
 }
 
 // Names are those of all, in their order.

@@ -1,4 +1,4 @@
-package spec
+package policy
 
 // Capacity is how many entries fit, N, and scales sizes that were given for another number. With a limit in entries it is
 // Options.Capacity; with one in bytes that is an estimate, replaced by the number that remains after each eviction.
@@ -7,7 +7,7 @@ type Capacity struct {
 	Bytes    bool // N is an estimate
 }
 
-// CapacityOf returns the capacity of a new policy.
+// CapacityOf returns the capacity of a new
 func CapacityOf(a Args) Capacity { return Capacity{Given: a.Capacity, N: a.Capacity, Bytes: a.Bytes} }
 
 // Evicted records that n entries remain after an eviction, and reports whether the capacity changed.

@@ -1,27 +1,27 @@
-// Package snapshot writes and reads the learned state of a policy. Numbers are big-endian, texts have their length before them.
-package snapshot
+package policy
 
 import (
 	"encoding/binary"
 	"math"
 )
 
-// NewReader reads b from its beginning.
-func NewReader(b []byte) *Reader { return &Reader{left: b} }
-
-// Reader reads what the functions below append. After the first damage it yields zeros.
-type Reader struct {
+// SnapshotReader reads a snapshot of the learned state of a policy, as AppendFloats and AppendText write it: numbers are big-endian, texts have
+// their length before them. After the first damage it returns zeros.
+type SnapshotReader struct {
 	left []byte
 	bad  bool
 }
 
+// ReadSnapshot reads b from its beginning.
+func ReadSnapshot(b []byte) *SnapshotReader { return &SnapshotReader{left: b} }
+
 // Damaged reports whether anything could not be read.
-func (r *Reader) Damaged() bool { return r.bad }
+func (r *SnapshotReader) Damaged() bool { return r.bad }
 
 // Done reports whether everything was read without damage.
-func (r *Reader) Done() bool { return !r.bad && len(r.left) == 0 }
+func (r *SnapshotReader) Done() bool { return !r.bad && len(r.left) == 0 }
 
-func (r *Reader) take(n int) []byte {
+func (r *SnapshotReader) take(n int) []byte {
 	if r.bad || n > len(r.left) {
 		r.bad = true
 		return make([]byte, min(n, 8))
@@ -31,11 +31,11 @@ func (r *Reader) take(n int) []byte {
 	return b
 }
 
-// Byte is one byte.
-func (r *Reader) Byte() byte { return r.take(1)[0] }
+// Byte returns one byte.
+func (r *SnapshotReader) Byte() byte { return r.take(1)[0] }
 
-// Float is a finite number.
-func (r *Reader) Float() float64 {
+// Float returns a finite number.
+func (r *SnapshotReader) Float() float64 {
 	v := math.Float64frombits(binary.BigEndian.Uint64(r.take(8)))
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		r.bad = true
@@ -44,8 +44,8 @@ func (r *Reader) Float() float64 {
 	return v
 }
 
-// Text is bytes with their length before them.
-func (r *Reader) Text() []byte {
+// Text returns bytes with their length before them.
+func (r *SnapshotReader) Text() []byte {
 	n := binary.BigEndian.Uint32(r.take(4))
 	return r.take(int(n))
 }
