@@ -145,7 +145,7 @@ func (c *call) run(e *Engine, j *job, err error) (*run, error) {
 	if err := c.replaced(); err != nil {
 		return nil, err
 	}
-	return e.begin(j, j.answer(&e.o, &c.fault)), nil
+	return e.begin(j, j.answer(&c.fault)), nil
 }
 
 // errorBody is the JSON of an error in the shape of the endpoint's API.

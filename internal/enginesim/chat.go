@@ -64,7 +64,7 @@ func (e *Engine) chat(c *call) error {
 
 // chatJob makes the job of a request.
 func (e *Engine) chatJob(q *chatRequest) (*job, error) {
-	j := &job{question: Question{Path: "/v1/chat/completions", Model: q.Model}, salt: q.salt(), stop: q.Stop, choices: or(q.N, 1)}
+	j := &job{model: q.Model, salt: q.salt(), stop: q.Stop, choices: or(q.N, 1)}
 	j.limit = or(q.MaxCompletion, or(q.MaxTokens, 0))
 	j.prompt = appendTokens(j.prompt, canonical(q.Tools))
 	for i := range q.Messages {
@@ -107,7 +107,7 @@ func (m *chatMessage) render(j *job) {
 	j.prompt = append(j.prompt, m.Content.other...)
 	j.prompt = appendTokens(j.prompt, withoutIDs(m.ToolCalls))
 	j.prompt = append(j.prompt, endOfTurn)
-	j.question.Messages = append(j.question.Messages, Message{m.Role, m.Content.text})
+	j.turns = append(j.turns, turn{m.Role, m.Content.text})
 	if m.Role == "user" {
 		j.asked = m.Content.text
 	}

@@ -56,9 +56,7 @@ func (s *chatStream) end() {
 		if s.call.usage && i == len(s.r.choices)-1 && !asked && !s.fault.NoUsage {
 			s.chunk.Usage = s.r.usage()
 		}
-		for range s.fault.endings() {
-			s.send(chatChoice{Index: i, Delta: &chatMsg{}, Finish: &ch.finish})
-		}
+		s.send(chatChoice{Index: i, Delta: &chatMsg{}, Finish: &ch.finish})
 	}
 	if asked && !s.fault.NoUsage {
 		s.chunk.Choices, s.chunk.Usage = []chatChoice{}, s.r.usage()

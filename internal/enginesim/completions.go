@@ -54,8 +54,8 @@ func (e *Engine) completions(c *call) error {
 		return err
 	}
 	j := &job{
-		question: Question{Path: "/v1/completions", Model: q.Model, Messages: []Message{{"user", q.Prompt.text}}},
-		prompt:   q.Prompt.tokens, asked: q.Prompt.text, params: q.params() + q.Suffix, salt: q.salt(),
+		model: q.Model, turns: []turn{{"user", q.Prompt.text}},
+		prompt: q.Prompt.tokens, asked: q.Prompt.text, params: q.params() + q.Suffix, salt: q.salt(),
 		choices: or(q.N, 1), limit: or(q.MaxTokens, 0), stop: q.Stop,
 	}
 	r, err := c.run(e, j, nil)

@@ -1,10 +1,9 @@
-// Package enginesim is an engine with OpenAI's HTTP API and without a model: answers are plausible, deterministic text, and
-// their time is computed from two rates. The prefix cache is real: a pool of 16-token KV blocks under vLLM's rules, whose hits are
-// reported as cached_tokens. The demonstration and the tests run against it without a key, a network or a GPU, and a request can ask for
-// faults.
+// Package enginesim is an engine with OpenAI's and Anthropic's HTTP APIs and without a model, for tests and the laboratory: answers are
+// plausible, deterministic text. The prefix cache is real: a pool of 16-token KV blocks under vLLM's rules, whose hits are reported as
+// cached_tokens. A request can ask for faults.
 //
 // Equal requests (model, messages, tools, format and sampling parameters) get equal answers, streamed or not; ids and
-// times differ. Requests do not slow each other down: each one has both full rates.
+// times differ. Requests do not slow each other down.
 package enginesim
 
 import (
@@ -16,12 +15,6 @@ import (
 	"time"
 
 	"reprise/internal/enginesim/strict"
-)
-
-// The rates from which openai-processing-ms is computed where Options has none.
-const (
-	nominalPrefill = 8000.0 // tokens per second
-	nominalDecode  = 60.0
 )
 
 const (
@@ -37,14 +30,12 @@ var DefaultModels = []string{"gpt-4o", "gpt-4o-mini", "gpt-3.5-turbo-instruct", 
 // Options of an Engine. The zero value serves DefaultModels without waiting.
 type Options struct {
 	Models  []string // names served, or AnyModel; nil is DefaultModels
-	Prefill float64  // uncached prompt tokens per second; 0 does not wait
 	Decode  float64  // output tokens per second of one request; 0 does not wait
 	Blocks  int      // KV blocks of BlockTokens tokens; 0 is 4096
 	Context int      // prompts of more tokens are refused; 0 is no limit
 
-	Sleep func(context.Context, time.Duration) error   // nil is a timer that ends early, with an error, with the context
-	Fault func(*http.Request) Fault                    // the faults of each request; nil is none. FaultHeader wins
-	Reply func(q Question) (answer string, known bool) // scripts the text of answers; nil, or not known: composed text
+	Sleep func(context.Context, time.Duration) error // nil is a timer that ends early, with an error, with the context
+	Fault func(*http.Request) Fault                  // the faults of each request; nil is none. FaultHeader wins
 
 	Events *Events // publishes the changes of the blocks; nil: nothing does
 
@@ -57,15 +48,8 @@ type Options struct {
 	OnRequest func(path string, header http.Header, body []byte)
 }
 
-// Question is what a scripted answer may depend on.
-type Question struct {
-	Path     string // e.g. /v1/chat/completions
-	Model    string
-	Messages []Message // the prompt of a completion is one user message
-}
-
-// Message is one turn of a conversation, without the parts that are not text.
-type Message struct{ Role, Text string }
+// turn is one message of a conversation, without the parts that are not text.
+type turn struct{ role, text string }
 
 // Stats are counts since New.
 type Stats struct {
@@ -124,7 +108,7 @@ func (o *Options) blocks() *Blocks {
 }
 
 // paced reports whether answers take time.
-func (o *Options) paced() bool { return o.Prefill > 0 || o.Decode > 0 }
+func (o *Options) paced() bool { return o.Decode > 0 }
 
 func sleep(ctx context.Context, d time.Duration) error {
 	t := time.NewTimer(d)

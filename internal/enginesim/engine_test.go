@@ -112,3 +112,18 @@ func TestOnRequestSeesTheBytes(t *testing.T) {
 		t.Errorf("other requests: %d, want 1", got)
 	}
 }
+
+// TestOtherAPIs asks for completions and embeddings in their forms.
+func TestOtherAPIs(t *testing.T) {
+	e := New(Options{})
+	for _, tt := range []struct{ path, body, want string }{
+		{"/v1/completions", `{"model":"gpt-4o","prompt":"p","max_tokens":2,"echo":false}`, `"finish_reason":"length"`},
+		{"/v1/completions", `{"model":"gpt-4o","prompt":[1,2],"n":2,"stream":true}`, `"object":"text_completion"`},
+		{"/v1/embeddings", `{"model":"text-embedding-3-small","input":["a b c","d e"],"dimensions":4}`, `"usage":{"prompt_tokens":5,`},
+		{"/v1/embeddings", `{"model":"text-embedding-3-large","input":[[1,2],[3]],"encoding_format":"base64"}`, `"embedding":"`},
+	} {
+		if status, body := answerTo(e, "POST", tt.path, tt.body); status != 200 || !strings.Contains(body, tt.want) {
+			t.Errorf("%s %s: %d %.300s, want %s", tt.path, tt.body, status, body, tt.want)
+		}
+	}
+}

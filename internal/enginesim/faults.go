@@ -14,7 +14,7 @@ import (
 //
 //	X-Sim-Fault: status=503, retry-after=2
 //	X-Sim-Fault: cut=200
-//	X-Sim-Fault: delay=5s, split, between=1s
+//	X-Sim-Fault: delay=5s, split
 //
 // It is a list of names, some with a value, separated by commas; see parseFault. It overrides Options.Fault.
 const FaultHeader = "X-Sim-Fault"
@@ -26,9 +26,7 @@ type Fault struct {
 	Body   string      // answer with this body instead; the status is Status, or 200
 	Header http.Header // set on the answer after all others, so it may be wrong
 
-	Delay         time.Duration // before the headers: with a day, the upstream never answers
-	FirstByte     time.Duration // between the headers and the first byte of the body
-	BetweenChunks time.Duration // before every later write: an event, or with SplitBytes a byte
+	Delay time.Duration // before the headers: with a day, the upstream never answers
 
 	CutAfter  int  // the connection is aborted after this many bytes of the body; negative: after the headers
 	CutEvents int  // the connection is aborted after this many events
@@ -37,7 +35,6 @@ type Fault struct {
 	Malformed  bool // a stream has an event that is not JSON; a whole answer ends in the middle of its JSON
 	ErrorEvent bool // a stream ends in an error object after CutEvents (or 2) events, under status 200
 	NoDone     bool // a stream ends without finish reason, usage and terminal event
-	TwoFinish  bool // a stream has its finish reason twice
 	NoUsage    bool // usage is missing
 
 	CRLF       bool // lines of a stream end in CR LF
@@ -51,14 +48,6 @@ type Fault struct {
 	Refusal      string // the model refuses in these words
 }
 
-// endings is how many times a stream has its finish reason.
-func (f *Fault) endings() int {
-	if f.TwoFinish {
-		return 2
-	}
-	return 1
-}
-
 // replaces reports whether the fault replaces the whole answer.
 func (f *Fault) replaces() bool { return f.Status != 0 || f.Body != "" }
 
@@ -66,18 +55,14 @@ func (f *Fault) replaces() bool { return f.Status != 0 || f.Body != "" }
 var faultWords = map[string]func(f *Fault, value string) error{
 	"status":       func(f *Fault, v string) error { return setInt(&f.Status, v, 200, 999) },
 	"body":         func(f *Fault, v string) error { f.Body = v; return nil },
-	"retry-after":  func(f *Fault, v string) error { f.setHeader("Retry-After", v); return nil },
-	"header":       setFaultHeader,
+	"retry-after":  func(f *Fault, v string) error { f.Header = http.Header{"Retry-After": {v}}; return nil },
 	"delay":        func(f *Fault, v string) error { return setDuration(&f.Delay, v) },
-	"first-byte":   func(f *Fault, v string) error { return setDuration(&f.FirstByte, v) },
-	"between":      func(f *Fault, v string) error { return setDuration(&f.BetweenChunks, v) },
 	"cut":          setCut,
 	"cut-events":   func(f *Fault, v string) error { return setInt(&f.CutEvents, v, 1, 1<<30) },
 	"silence":      func(f *Fault, v string) error { return setFlag(&f.Silence, v) },
 	"malformed":    func(f *Fault, v string) error { return setFlag(&f.Malformed, v) },
 	"error-event":  func(f *Fault, v string) error { return setFlag(&f.ErrorEvent, v) },
 	"no-done":      func(f *Fault, v string) error { return setFlag(&f.NoDone, v) },
-	"two-finish":   func(f *Fault, v string) error { return setFlag(&f.TwoFinish, v) },
 	"no-usage":     func(f *Fault, v string) error { return setFlag(&f.NoUsage, v) },
 	"crlf":         func(f *Fault, v string) error { return setFlag(&f.CRLF, v) },
 	"comments":     func(f *Fault, v string) error { return setFlag(&f.Comments, v) },
@@ -89,10 +74,9 @@ var faultWords = map[string]func(f *Fault, value string) error{
 	"refusal":      func(f *Fault, v string) error { f.Refusal = v; return nil },
 }
 
-// parseFault reads the value of FaultHeader. These take a value: status, body, retry-after (seconds), header (Name:Value),
-// delay, first-byte, between (durations such as 200ms), cut (bytes; 0 is after the headers), cut-events, huge (bytes),
-// wrong-length (bytes to add), finish (a reason), refusal (words). These take none: silence, malformed, error-event, no-done,
-// two-finish, no-usage, crlf, comments, split, gzip. A value cannot contain a comma.
+// parseFault reads the value of FaultHeader. These take a value: status, body, retry-after (seconds), delay (a duration
+// such as 200ms), cut (bytes; 0 is after the headers), cut-events, huge (bytes), wrong-length (bytes to add), finish (a reason), refusal
+// (words). These take none: silence, malformed, error-event, no-done, no-usage, crlf, comments, split, gzip. A value cannot contain a comma.
 func parseFault(s string) (Fault, error) {
 	var f Fault
 	for item := range strings.SplitSeq(s, ",") {
@@ -111,22 +95,6 @@ func parseFault(s string) (Fault, error) {
 		}
 	}
 	return f, nil
-}
-
-func (f *Fault) setHeader(name, value string) {
-	if f.Header == nil {
-		f.Header = http.Header{}
-	}
-	f.Header.Set(name, value)
-}
-
-func setFaultHeader(f *Fault, v string) error {
-	name, value, ok := strings.Cut(v, ":")
-	if !ok || name == "" {
-		return fmt.Errorf("want Name:Value, got %q", v)
-	}
-	f.setHeader(name, strings.TrimSpace(value))
-	return nil
 }
 
 // setCut sets CutAfter; 0, which means no byte at all, is -1 there.

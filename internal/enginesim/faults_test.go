@@ -62,7 +62,6 @@ func TestFaultsOnTheWire(t *testing.T) {
 		{"html", "body=<html>sorry</html>", askWhole, func(f fetched) bool {
 			return f.status == 200 && strings.HasPrefix(f.header.Get("Content-Type"), "text/html")
 		}},
-		{"redirect", "status=307,header=Location:/v1/nowhere", askWhole, func(f fetched) bool { return f.status == 307 && f.header.Get("Location") == "/v1/nowhere" }},
 		{"cut whole", "cut=50", askWhole, func(f fetched) bool { return f.err != nil && len(f.body) == 50 }},
 		{"cut stream", "cut=300", askStream, func(f fetched) bool { return f.err != nil && len(f.body) == 300 }},
 		{"cut after headers", "cut=0", askStream, func(f fetched) bool { return f.status == 200 && f.err != nil && f.body == "" }},
@@ -78,7 +77,6 @@ func TestFaultsOnTheWire(t *testing.T) {
 		{"no terminal event", "no-done", askStream, func(f fetched) bool {
 			return f.err == nil && !f.done() && !strings.Contains(f.body, `"finish_reason":"stop"`)
 		}},
-		{"two finish reasons", "two-finish", askStream, func(f fetched) bool { return strings.Count(f.body, `"finish_reason":"stop"`) == 2 }},
 		{"no usage", "no-usage", askWhole, func(f fetched) bool { return f.status == 200 && !strings.Contains(f.body, "usage") }},
 		{"no usage in a stream", "no-usage", askStream, func(f fetched) bool { return f.done() && !strings.Contains(f.body, "total_tokens") }},
 		{"CRLF", "crlf", askStream, func(f fetched) bool {
@@ -94,7 +92,6 @@ func TestFaultsOnTheWire(t *testing.T) {
 		{"gzip", "gzip", askStream, func(f fetched) bool {
 			return f.header.Get("Content-Encoding") == "gzip" && events(unzip(f.body)) == events(stream.body)
 		}},
-		{"gzip that lies", "header=Content-Encoding:gzip", askWhole, func(f fetched) bool { return len(f.body) == len(good.body) }},
 		{"finish reason", "finish=content_filter", askWhole, func(f fetched) bool { return strings.Contains(f.body, `"finish_reason":"content_filter"`) }},
 		{"refusal", "refusal=I cannot help.", askWhole, func(f fetched) bool {
 			return strings.Contains(f.body, `"content":null,"refusal":"I cannot help."`)
@@ -157,7 +154,7 @@ func TestResponsesFaults(t *testing.T) {
 }
 
 func TestSilenceLastsUntilTheClientLeaves(t *testing.T) {
-	for _, fault := range []string{"silence", "silence,cut=100", "silence,cut-events=2", "delay=24h", "first-byte=24h", "between=24h,split"} {
+	for _, fault := range []string{"silence", "silence,cut=100", "silence,cut-events=2", "delay=24h"} {
 		t.Run(fault, func(t *testing.T) { synctest.Test(t, func(t *testing.T) { testSilence(t, fault) }) })
 	}
 }
@@ -194,9 +191,9 @@ func TestFaultOption(t *testing.T) {
 
 func TestParseFault(t *testing.T) {
 	tests := []struct{ in, wrong string }{
-		{"", ""}, {" , ", ""}, {"status=503,retry-after=2", ""}, {"cut=0", ""}, {"header=A: b", ""}, {"wrong-length=-3", ""},
+		{"", ""}, {" , ", ""}, {"status=503,retry-after=2", ""}, {"cut=0", ""}, {"wrong-length=-3", ""},
 		{"nothing", `unknown fault "nothing"`}, {"status=5", "from 200 to 999"}, {"status", "want a number"}, {"delay=5", "want a duration"},
-		{"delay=-5s", "want a duration"}, {"split=1", "takes no value"}, {"header=x", "Name:Value"}, {"cut=-1", "from 0"},
+		{"delay=-5s", "want a duration"}, {"split=1", "takes no value"}, {"cut=-1", "from 0"},
 	}
 	for _, tt := range tests {
 		_, err := parseFault(tt.in)
@@ -207,7 +204,7 @@ func TestParseFault(t *testing.T) {
 }
 
 func FuzzParseFault(f *testing.F) {
-	for _, s := range []string{"status=503, retry-after=2", "cut=0", "delay=5s,split,between=1s", "header=A:b", "=,="} {
+	for _, s := range []string{"status=503, retry-after=2", "cut=0", "delay=5s,split", "=,="} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {

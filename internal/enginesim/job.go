@@ -10,16 +10,17 @@ import (
 
 // job is one request as the model gets it, whatever its endpoint.
 type job struct {
-	question Question
-	prompt   []Token
-	asked    string         // text of the last user turn
-	params   string         // everything else that the answer depends on
-	salt     string         // cache_salt
-	choices  int            // n
-	limit    int            // output tokens; 0 is no limit
-	stop     []string       // texts that end an answer
-	tools    []toolSpec     // that the model calls at once, at most two
-	format   map[string]any // the schema of the answer; nil is text
+	model   string
+	turns   []turn // the prompt of a completion is one message of the user
+	prompt  []Token
+	asked   string         // text of the last user turn
+	params  string         // everything else that the answer depends on
+	salt    string         // cache_salt
+	choices int            // n
+	limit   int            // output tokens; 0 is no limit
+	stop    []string       // texts that end an answer
+	tools   []toolSpec     // that the model calls at once, at most two
+	format  map[string]any // the schema of the answer; nil is text
 }
 
 // choice is one answer. Its text is cut into tokens, the pieces.
@@ -35,16 +36,16 @@ type choice struct {
 
 func (c *choice) text() string { return strings.Join(c.pieces, "") }
 
-// answer computes the choices. It is pure, except for a scripted reply.
-func (j *job) answer(o *Options, f *Fault) []choice {
+// answer computes the choices.
+func (j *job) answer(f *Fault) []choice {
 	out := make([]choice, j.choices)
 	for i := range out {
-		out[i] = j.choice(o, i, f)
+		out[i] = j.choice(i, f)
 	}
 	return out
 }
 
-func (j *job) choice(o *Options, index int, f *Fault) choice {
+func (j *job) choice(index int, f *Fault) choice {
 	c := choice{finish: "stop"}
 	rng := j.rng(index)
 	var text string
@@ -60,22 +61,13 @@ func (j *job) choice(o *Options, index int, f *Fault) choice {
 	case j.format != nil:
 		text = compact(fill(rng, j.format))
 	default:
-		text = j.compose(o, rng)
+		text = compose(rng, j.asked)
 	}
 	c.cut(text, j)
 	if f.FinishReason != "" {
 		c.finish = f.FinishReason
 	}
 	return c
-}
-
-func (j *job) compose(o *Options, rng *rand.Rand) string {
-	if o.Reply != nil {
-		if text, ok := o.Reply(j.question); ok {
-			return text
-		}
-	}
-	return compose(rng, j.asked)
 }
 
 // cut ends the text at a stop text or at the limit of the request.
@@ -94,7 +86,7 @@ func (c *choice) cut(text string, j *job) {
 // rng is seeded with everything that the answer depends on.
 func (j *job) rng(index int) *rand.Rand {
 	buf := make([]byte, 0, 64+8*len(j.prompt)+len(j.params))
-	buf = append(append(buf, j.question.Model...), 0)
+	buf = append(append(buf, j.model...), 0)
 	buf = append(append(buf, j.params...), 0)
 	buf = binary.LittleEndian.AppendUint64(buf, uint64(index))
 	for _, t := range j.prompt {

@@ -100,7 +100,7 @@ func (e *Engine) readMessages(c *call) (q *messagesRequest, j *job, blocks []mar
 	if err := e.threads.resume(q); err != nil {
 		return nil, nil, nil, err
 	}
-	j = &job{question: Question{Path: "/v1/messages", Model: q.Model}, choices: 1, limit: q.MaxTokens, stop: q.Stops}
+	j = &job{model: q.Model, choices: 1, limit: q.MaxTokens, stop: q.Stops}
 	blocks = q.render(j)
 	if err := q.ask(j); err != nil {
 		return nil, nil, nil, err
@@ -161,15 +161,15 @@ func (q *messagesRequest) ask(j *job) error {
 						"Each `tool_result` block must have a corresponding `tool_use` block in the previous message.", i, b.Call)
 				}
 				open = slices.Delete(open, at, at+1)
-				j.question.Messages = append(j.question.Messages, Message{"tool", canonical(b.Content)})
+				j.turns = append(j.turns, turn{"tool", canonical(b.Content)})
 			}
 		}
 		if len(open) > 0 {
 			return badRequest("messages", "", "messages.%d: `tool_use` ids were found without `tool_result` blocks immediately after: %s.", i-1, strings.Join(open, ", "))
 		}
 		open = calls
-		if text != "" || len(j.question.Messages) == 0 {
-			j.question.Messages = append(j.question.Messages, Message{m.Role, text})
+		if text != "" || len(j.turns) == 0 {
+			j.turns = append(j.turns, turn{m.Role, text})
 		}
 		if m.Role == "user" && text != "" {
 			j.asked = text

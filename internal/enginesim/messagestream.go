@@ -165,14 +165,12 @@ func (s *anthropicStream) answer(index int) {
 
 // finish sends the stop reason and the usage.
 func (s *anthropicStream) finish() {
-	for range s.fault.endings() {
-		f := fields{"delta": fields{"stop_reason": s.stopReason(), "stop_sequence": nullable(s.choice.stopped)}}
-		if !s.fault.NoUsage {
-			usage := s.usage(s.output())
-			delete(usage, "service_tier")
-			f["usage"] = usage
-		}
-		s.send("message_delta", f)
+	f := fields{"delta": fields{"stop_reason": s.stopReason(), "stop_sequence": nullable(s.choice.stopped)}}
+	if !s.fault.NoUsage {
+		usage := s.usage(s.output())
+		delete(usage, "service_tier")
+		f["usage"] = usage
 	}
+	s.send("message_delta", f)
 	s.send("message_stop", fields{})
 }

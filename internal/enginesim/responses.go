@@ -119,7 +119,7 @@ func (e *Engine) responses(c *call) error {
 }
 
 func (e *Engine) responseJob(q *responseRequest, turns []chatMessage) (*job, error) {
-	j := &job{question: Question{Path: "/v1/responses", Model: q.Model}, salt: q.salt(), choices: 1}
+	j := &job{model: q.Model, salt: q.salt(), choices: 1}
 	j.limit = or(q.MaxOutput, 0)
 	j.prompt = appendTokens(j.prompt, canonical(q.Tools))
 	if q.Instructions != nil {

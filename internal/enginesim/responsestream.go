@@ -119,10 +119,7 @@ func (s *responseStream) finish() {
 	}
 	body := s.finished()
 	s.answers.keep(s.response, marshal(body))
-	if s.fault.NoDone {
-		return
-	}
-	for range s.fault.endings() {
+	if !s.fault.NoDone {
 		s.send("response."+body.Status, fields{"response": body})
 	}
 }

@@ -1,9 +1,7 @@
 package enginesim
 
 import (
-	"cmp"
 	"context"
-	"strconv"
 	"time"
 )
 
@@ -75,8 +73,8 @@ func (r *run) wait(ctx context.Context, n int) error {
 	if ctx.Err() != nil {
 		return errGone
 	}
-	due := r.start.Add(clock(r.prompt-r.cached, o.Prefill) + clock(n, o.Decode))
 	if o.paced() {
+		due := r.start.Add(time.Duration(float64(n) / o.Decode * float64(time.Second)))
 		if d := time.Until(due); d > 0 && o.Sleep(ctx, d) != nil {
 			return errGone
 		}
@@ -85,24 +83,9 @@ func (r *run) wait(ctx context.Context, n int) error {
 	return nil
 }
 
-// modelled is the time of the run, whether or not wait waits for it.
-func (r *run) modelled() time.Duration {
-	return clock(r.prompt-r.cached, cmp.Or(r.e.o.Prefill, nominalPrefill)) + clock(r.steps(), cmp.Or(r.e.o.Decode, nominalDecode))
-}
-
-// clock is the time of n tokens at a rate; 0 at rate 0.
-func clock(n int, rate float64) time.Duration {
-	if rate == 0 {
-		return 0
-	}
-	return time.Duration(float64(n) / rate * float64(time.Second))
-}
-
 // headers sets the headers that OpenAI adds to every answer of a model.
 func (c *call) headers(r *run) {
-	h := c.Header()
-	h.Set("Openai-Processing-Ms", strconv.FormatInt(r.modelled().Milliseconds(), 10))
-	h.Set("Openai-Version", "2020-10-01")
+	c.Header().Set("Openai-Version", "2020-10-01")
 	c.paced = r.e.o.paced()
 }
 

@@ -20,17 +20,17 @@ var callWords = regexp.MustCompile(`(?i)call tool(s?)(?: ([1-9]) times)?`)
 
 // calls is how many tools that it is free to call the model calls at once, after how many results of the turn that asks for it.
 func (j *job) calls() (after, atOnce int) {
-	said := j.question.Messages
-	for len(said) > 0 && said[len(said)-1].Role != "user" {
-		if said[len(said)-1].Role == "tool" {
+	said := j.turns
+	for len(said) > 0 && said[len(said)-1].role != "user" {
+		if said[len(said)-1].role == "tool" {
 			after++
 		}
 		said = said[:len(said)-1]
 	}
-	if last := j.question.Messages[len(j.question.Messages)-1].Role; len(said) == 0 || (last != "user" && last != "tool") {
+	if last := j.turns[len(j.turns)-1].role; len(said) == 0 || (last != "user" && last != "tool") {
 		return after, 0
 	}
-	found := callWords.FindStringSubmatch(said[len(said)-1].Text)
+	found := callWords.FindStringSubmatch(said[len(said)-1].text)
 	if found == nil {
 		return after, 0
 	}

@@ -62,12 +62,6 @@ func (w *wire) begin(status int) error {
 	}
 	w.began = true
 	w.WriteHeader(status)
-	if w.fault.FirstByte > 0 {
-		w.flush()
-		if err := w.sleep(w.ctx, w.fault.FirstByte); err != nil {
-			return err
-		}
-	}
 	headersOnly := w.fault.Silence && w.fault.CutAfter == 0 && w.fault.CutEvents == 0
 	if w.fault.CutAfter < 0 || headersOnly {
 		return w.cut()
@@ -92,12 +86,6 @@ func (w *wire) send(p []byte) error {
 }
 
 func (w *wire) write(p []byte) error {
-	if w.sent > 0 && w.fault.BetweenChunks > 0 {
-		w.flush()
-		if err := w.sleep(w.ctx, w.fault.BetweenChunks); err != nil {
-			return err
-		}
-	}
 	cut := w.fault.CutAfter > 0 && w.sent+len(p) >= w.fault.CutAfter
 	if cut {
 		p = p[:w.fault.CutAfter-w.sent]

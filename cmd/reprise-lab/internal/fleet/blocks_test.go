@@ -7,8 +7,8 @@ import (
 	"reprise/internal/enginesim"
 )
 
-// TestPoolAgainstEnginesim plays random sequences that share beginnings and overlap in time through both users of the block cache. The tests
-// of enginesim compare theirs with a naive model.
+// TestPoolAgainstEnginesim plays random sequences that share beginnings and overlap in time through both implementations of the
+// block cache, which share no code.
 func TestPoolAgainstEnginesim(t *testing.T) {
 	for seed := range uint64(20) {
 		random := rand.New(rand.NewPCG(seed, 1))
