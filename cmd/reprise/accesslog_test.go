@@ -67,24 +67,6 @@ func (p *process) repeat(n int) {
 	}
 }
 
-// TestAccessLogIsWritten: each request has its line within the log of events, and the last one is there after the end.
-func TestAccessLogIsWritten(t *testing.T) {
-	p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory")
-	p.repeat(2)
-	line := p.waitFor("access")
-	if line["result"] != "miss" || line["request_id"] != strings.Repeat("i", 128) || line["status"] != 200.0 {
-		t.Errorf("%v", line)
-	}
-	if line = p.waitFor("access"); line["result"] != "exact" {
-		t.Errorf("%v", line)
-	}
-	p.repeat(1)
-	p.signal(syscall.SIGTERM)
-	if code := p.end(); code != 0 || strings.Count(p.read.String(), `"msg":"access"`) != 3 || !strings.Contains(p.read.String(), `"msg":"stopped"`) {
-		t.Errorf("exit code %d, log:\n%s", code, p.read.String())
-	}
-}
-
 // TestLogIsNotRead: the reader of the log stops to read. All requests are answered, what does not fit is dropped and counted, and the process
 // ends when it is asked to.
 func TestLogIsNotRead(t *testing.T) {

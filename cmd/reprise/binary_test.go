@@ -262,19 +262,6 @@ func TestDrainTimeout(t *testing.T) {
 	}
 }
 
-func TestBinaryRefusesBadValues(t *testing.T) {
-	path, err := built.Program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cmd := exec.Command(path, "serve")
-	cmd.Env = append(os.Environ(), "REPRISE_TTL=soon")
-	out, _ := cmd.CombinedOutput()
-	if cmd.ProcessState.ExitCode() != exitBadConfig || !bytes.Contains(out, []byte("REPRISE_TTL=soon (environment): allowed is a duration")) {
-		t.Errorf("exit %d: %s", cmd.ProcessState.ExitCode(), out)
-	}
-}
-
 // TestAdminConfig: the settings in force can be read, with their sources and without secrets.
 func TestAdminConfig(t *testing.T) {
 	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_UPSTREAM_KEY=sk-sesame", "REPRISE_HIT_THRESHOLD=0.99")
@@ -337,35 +324,6 @@ func TestTLS(t *testing.T) {
 		t.Errorf("%s: %s %s", p.api, resp.Proto, resp.Status)
 	}
 	probe(t, p.admin, http.StatusOK)
-}
-
-// TestEmbeddingServer: a server that can be reached is used. One that cannot is a warning, and only exact hits are served.
-func TestEmbeddingServer(t *testing.T) {
-	engine := httptest.NewServer(enginesim.New(enginesim.Options{}))
-	defer engine.Close()
-	const gone = "http://127.0.0.1:1" // a port that no server of another test takes
-	for _, c := range []struct {
-		name, url, warning string
-	}{
-		{"there", engine.URL, ""},
-		{"gone", gone, "exact hits only until it is back"},
-	} {
-		p := start(t, "REPRISE_STORE=file:"+filepath.Join(t.TempDir(), "a.db"), "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_EMBEDDER=openai:"+c.url+"/v1")
-		if said := p.read.String(); strings.Contains(said, "WARN") != (c.warning != "") || !strings.Contains(said, c.warning) {
-			t.Errorf("%s: %s", c.name, said)
-		}
-		for _, want := range []string{"miss", "exact"} {
-			resp := p.ask(question)
-			io.Copy(io.Discard, resp.Body)
-			if got := resp.Header.Get("X-Cache"); got != want {
-				t.Errorf("%s: X-Cache is %q, want %q", c.name, got, want)
-			}
-		}
-		p.signal(syscall.SIGTERM)
-		if code := p.end(); code != cli.ExitOK {
-			t.Errorf("%s: exit %d\n%s", c.name, code, p.read.String())
-		}
-	}
 }
 
 // TestStoreInUse: the error of a second process on a file names the file and the setting to change.

@@ -193,15 +193,6 @@ func TestReadmeConfig(t *testing.T) {
 	}
 }
 
-// TestConfigAtStart: a bad file keeps the process from starting.
-func TestConfigAtStart(t *testing.T) {
-	path := mount(t, "rules: [{name: a, match: {model: a}, threshold: 0.1}]\n").path()
-	_, talk, code := run([]string{"REPRISE_STORE=memory", "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0", "REPRISE_CONFIG=" + path}, "serve")
-	if code != exitBadConfig || !strings.Contains(talk, path+`:1: rules[0].threshold: "0.1" is below REPRISE_HIT_THRESHOLD=`) {
-		t.Errorf("exit %d: %s", code, talk)
-	}
-}
-
 // TestSettingsWithoutEffect: the log names a line of the file that the environment overrules, at the start and at each reload.
 func TestSettingsWithoutEffect(t *testing.T) {
 	file := mount(t, "settings: {ttl: 1h}\n")

@@ -5,15 +5,11 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
-	"slices"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/tidwall/gjson"
 
-	"reprise/internal/enginesim"
 	"reprise/internal/redistest"
 )
 
@@ -182,10 +178,12 @@ func TestStartWithFrozenRedis(t *testing.T) {
 	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
 	server.Freeze()
 	a := start(t, env...)
-	if _, body := a.ready(); !strings.Contains(body, "redis: away") {
-		t.Errorf("readyz: %s", body)
+	if status, body := a.ready(); status != http.StatusOK || !strings.Contains(body, "redis: away") || !strings.Contains(a.read.String(), "cannot be reached") {
+		t.Errorf("readyz: %d %s; the log:\n%s", status, body, a.read.String())
 	}
-	a.cached(question)
+	if first, again := a.cached(question), a.cached(question); first != "miss" || again != "exact" {
+		t.Errorf("without Redis: %s, then %s", first, again)
+	}
 	server.Thaw()
 	a.waitFor("shared store: answers are shared")
 	b := start(t, env...)
@@ -226,90 +224,6 @@ func TestRedisDiffersLater(t *testing.T) {
 		t.Errorf("alone: %s, then %s", first, again)
 	}
 	b.stop()
-}
-
-// TestFlightsAcross: with shared flights, equal requests at two proxies are one upstream call. A proxy that the machine keeps from Redis for a
-// second makes its own: then other requests show it.
-func TestFlightsAcross(t *testing.T) {
-	server := redistest.Start(t, redistest.Options{})
-	sim := enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}})
-	arrived := make(chan chan struct{}, 10)
-	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		open := make(chan struct{})
-		arrived <- open
-		<-open
-		sim.ServeHTTP(w, r)
-	}))
-	defer srv.Close()
-	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_UPSTREAM=" + srv.URL + "/v1"}
-	a, b := start(t, env...), start(t, env...)
-	for round := 0; ; round++ {
-		a.awaitShared()
-		b.awaitShared()
-		q := prompt(fmt.Sprintf("Question %d to two proxies?", round))
-		results, ended := make(chan string, 2), make(chan struct{})
-		var both sync.WaitGroup
-		both.Go(func() { results <- a.cached(q) })
-		open := <-arrived
-		before := server.Calls()["set"]
-		both.Go(func() { results <- b.cached(q) })
-		until(t, "the follower to ask for the lease", func() bool { return server.Calls()["set"] > before || len(arrived) > 0 })
-		close(open)
-		go func() { both.Wait(); close(ended) }()
-		calls := 1
-		for waiting := true; waiting; {
-			select {
-			case open := <-arrived:
-				calls++
-				close(open)
-			case <-ended:
-				waiting = false
-			}
-		}
-		got := []string{<-results, <-results}
-		if calls == 1 && slices.Contains(got, "miss") && slices.Contains(got, "exact") {
-			break
-		}
-		if round == 4 {
-			t.Fatalf("answers %v, %d upstream calls", got, calls)
-		}
-	}
-	a.stop()
-	b.stop()
-}
-
-// TestKindsOfServers: two proxies share a cluster, what sentinels watch, and a server with TLS, a user and a database.
-func TestKindsOfServers(t *testing.T) {
-	for name, settings := range map[string]func(t *testing.T) []string{
-		"cluster": func(t *testing.T) []string {
-			return []string{"REPRISE_STORE=redis-cluster://" + strings.Join(redistest.StartCluster(t, redistest.Options{}).Addrs(), ",")}
-		},
-		"sentinel": func(t *testing.T) []string {
-			f := redistest.StartFailover(t, redistest.Options{Password: "of-redis"}, 1, "of-sentinels")
-			return []string{"REPRISE_STORE=redis-sentinel://" + f.Sentinels[0].Addr + "/" + f.Master, "REPRISE_REDIS_PASSWORD=of-redis", "REPRISE_REDIS_SENTINEL_PASSWORD=of-sentinels"}
-		},
-		"TLS": func(t *testing.T) []string {
-			c := redistest.NewCertificates(t)
-			s := redistest.Start(t, redistest.Options{TLS: c, ACL: []string{"cache on >of-cache ~{team}:* +@read +@write +@scripting +@connection +@transaction +info +time"}})
-			return []string{"REPRISE_STORE=rediss://cache@" + s.Addr + "/3", "REPRISE_REDIS_PASSWORD=of-cache", "REPRISE_REDIS_PREFIX=team",
-				"REPRISE_REDIS_TLS=" + c.Dir}
-		},
-	} {
-		t.Run(name, func(t *testing.T) {
-			env := append(settings(t), newEngine(t).setting)
-			a, b := start(t, env...), start(t, env...)
-			shares(t, a, b, question)
-			if resp, err := http.Get(a.admin + "/admin/config"); err == nil {
-				body, _ := io.ReadAll(resp.Body)
-				resp.Body.Close()
-				if strings.Contains(string(body), "of-") {
-					t.Errorf("a password is shown: %s", body)
-				}
-			}
-			a.stop()
-			b.stop()
-		})
-	}
 }
 
 // TestWhyWithoutRedis: the miss of a request whose answer is kept, while Redis is away, says so; one in other words too.

@@ -1,12 +1,10 @@
 package main
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -144,25 +142,6 @@ func (p *process) stop() {
 	}
 }
 
-// TestTwoProxies: an answer that one proxy has stored is an exact and a semantic hit at the other, and a purge at one holds at both.
-func TestTwoProxies(t *testing.T) {
-	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
-	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
-	a, b := start(t, env...), start(t, env...)
-	const asked, alike = "Which river flows through the old town of Bern and where does it end?", "Which river flows through the old town of Bern and where does it end"
-	if got := a.cached(prompt(asked)); got != "miss" {
-		t.Errorf("first: %s", got)
-	}
-	shares(t, a, b, prompt(asked))
-	until(t, "a semantic hit", func() bool { return b.finds(prompt(alike), "") == "semantic" })
-	b.purges()
-	if got := a.cached(prompt(asked)); got != "miss" {
-		t.Errorf("after the purge: %s", got)
-	}
-	a.stop()
-	b.stop()
-}
-
 // TestRedisRefuses: what is wrong with a shared store ends the start, with the setting and what is allowed, and without a password.
 func TestRedisRefuses(t *testing.T) {
 	server := redistest.Start(t, redistest.Options{Password: "right-password", ACL: []string{"reader on >hunter2 ~* +@read"}})
@@ -220,74 +199,6 @@ func TestRedisDiffers(t *testing.T) {
 	b.stop()
 }
 
-// oldServer answers as a Redis of another version does, as far as a client asks at its start.
-func oldServer(t *testing.T, version string) (addr string) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { l.Close() })
-	info := "# Server\r\nredis_version:" + version + "\r\nredis_mode:standalone\r\n"
-	go func() {
-		for {
-			c, err := l.Accept()
-			if err != nil {
-				return
-			}
-			go answerOld(c, info)
-		}
-	}()
-	return l.Addr().String()
-}
-
-// answerOld reads commands in the form of RESP2 until the client leaves.
-func answerOld(c net.Conn, info string) {
-	defer c.Close()
-	in := bufio.NewReader(c)
-	number := func() (n int, err error) {
-		line, err := in.ReadString('\n')
-		if err == nil {
-			_, err = fmt.Sscanf(line[1:], "%d", &n)
-		}
-		return n, err
-	}
-	for {
-		n, err := number()
-		var words []string
-		for ; err == nil && n > 0; n-- {
-			var length int
-			if length, err = number(); err == nil {
-				word := make([]byte, length+2)
-				_, err = io.ReadFull(in, word)
-				words = append(words, strings.ToUpper(string(word[:length])))
-			}
-		}
-		if err != nil || len(words) == 0 {
-			return
-		}
-		switch words[0] {
-		case "INFO":
-			fmt.Fprintf(c, "$%d\r\n%s\r\n", len(info), info)
-		case "PING":
-			io.WriteString(c, "+PONG\r\n")
-		case "SELECT", "CLIENT":
-			io.WriteString(c, "+OK\r\n")
-		default:
-			fmt.Fprintf(c, "-ERR unknown command `%s`\r\n", words[0])
-		}
-	}
-}
-
-// TestRedisTooOld: the message has the version found and the one needed.
-func TestRedisTooOld(t *testing.T) {
-	talk := refused(t, "REPRISE_STORE=redis://"+oldServer(t, "5.0.14"))
-	for _, part := range []string{"REPRISE_STORE=", "5.0.14", "6.2"} {
-		if !strings.Contains(talk, part) {
-			t.Errorf("no %q in\n%s", part, talk)
-		}
-	}
-}
-
 // TestRedisDoesNotFit: a server that evicts by itself, or has less memory than the capacity, is reported at the start.
 func TestRedisDoesNotFit(t *testing.T) {
 	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
@@ -310,30 +221,6 @@ func TestRedisDoesNotFit(t *testing.T) {
 	}
 }
 
-// TestRedisComesLater: a proxy starts without its Redis, reports that, serves what it stores itself, and shares once Redis is there.
-func TestRedisComesLater(t *testing.T) {
-	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
-	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
-	server.Kill()
-	a := start(t, env...)
-	if !strings.Contains(a.read.String(), "cannot be reached") {
-		t.Errorf("the log does not say that Redis cannot be reached:\n%s", a.read.String())
-	}
-	if status, body := a.ready(); status != http.StatusOK || !strings.Contains(body, "redis: away") {
-		t.Errorf("readyz: %d %s", status, body)
-	}
-	if first, again := a.cached(question), a.cached(question); first != "miss" || again != "exact" {
-		t.Errorf("without Redis: %s, then %s", first, again)
-	}
-	server.Restart()
-	until(t, "Redis to be seen", func() bool { _, body := a.ready(); return !strings.Contains(body, "redis: away") })
-	a.waitFor("shared store: answers are shared")
-	b := start(t, env...)
-	shares(t, a, b, prompt("What is shared after a return?"))
-	a.stop()
-	b.stop()
-}
-
 // TestRedisEmptied: the log says it where Redis was emptied, which no state of the proxy shows.
 func TestRedisEmptied(t *testing.T) {
 	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
@@ -343,44 +230,6 @@ func TestRedisEmptied(t *testing.T) {
 	server.Must("FLUSHALL")
 	a.waitFor("shared store: the entries are loaded anew")
 	a.stop()
-}
-
-// TestRedisGoes: requests go on while Redis is gone, readiness stays, and both proxies share again when it is back.
-func TestRedisGoes(t *testing.T) {
-	server, up := redistest.Start(t, redistest.Options{AppendOnly: true}), newEngine(t)
-	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
-	a, b := start(t, env...), start(t, env...)
-	shares(t, a, b, question)
-	server.Kill()
-	for i := range 5 {
-		a.cached(prompt(fmt.Sprintf("Question %d without Redis?", i)))
-		b.cached(question) // from its memory, and later from the upstream
-	}
-	until(t, "the report", func() bool {
-		status, body := a.ready()
-		return status == http.StatusOK && strings.Contains(body, "redis: away")
-	})
-	server.Restart()
-	shares(t, a, b, prompt("Question 4 without Redis?")) // kept meanwhile
-	shares(t, b, a, question)
-	a.stop()
-	b.stop()
-}
-
-// TestDrainShares: what was kept right before SIGTERM is in Redis when the process has ended.
-func TestDrainShares(t *testing.T) {
-	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
-	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
-	a := start(t, env...)
-	a.awaitShared()
-	a.cached(question)
-	a.stop()
-	if keys, _ := server.Must("KEYS", "{reprise}:a:*").([]any); len(keys) != 1 {
-		t.Errorf("%d answers in Redis", len(keys))
-	}
-	b := start(t, env...)
-	until(t, "the answer", func() bool { return b.has(question, "") })
-	b.stop()
 }
 
 // TestSharedStatus: the state of the shared store is shown to the operator, without a secret.

@@ -146,33 +146,6 @@ func TestAnotherEmbedder(t *testing.T) {
 	}
 }
 
-// TestEmbedderAway: a proxy that starts while its embedding server is away, so that the length of its vectors is not known, has all answers and
-// keeps new ones; with the server, the vectors from before are there.
-func TestEmbedderAway(t *testing.T) {
-	m, up := newModels(t), newEngine(t)
-	env := append([]string{"REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "a.db"), up.setting}, m.env("64")...)
-	p := start(t, env...)
-	for _, word := range firstWords {
-		p.cached(prompt(word + " the taste of fresh bread."))
-	}
-	p.stop()
-
-	m.held.Store(true)
-	p = start(t, env...)
-	p.exact(t)
-	p.cached(prompt("Recall the taste of fresh bread."))
-	p.stop()
-
-	m.held.Store(false)
-	p = start(t, env...)
-	p.exact(t)
-	for body, want := range map[string]string{"Recall the taste of fresh bread.": "exact", "Describe the flavor of newly baked bread.": "semantic"} {
-		if got := p.finds(prompt(body), ""); got != want {
-			t.Errorf("%s %s, want %s", body, got, want)
-		}
-	}
-}
-
 // exact checks that the answers are there.
 func (p *process) exact(t *testing.T) {
 	t.Helper()

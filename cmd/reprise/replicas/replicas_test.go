@@ -58,8 +58,8 @@ func forms(t *testing.T) map[string]func(t *testing.T) (url string, env []string
 			return "redis-cluster://" + strings.Join(redistest.StartCluster(t, redistest.Options{}).Addrs(), ","), nil
 		},
 		"redis-sentinel": func(t *testing.T) (string, []string) {
-			s := redistest.StartFailover(t, redistest.Options{}, 1, "")
-			return "redis-sentinel://" + s.Sentinels[0].Addr + "/" + s.Master, nil
+			s := redistest.StartFailover(t, redistest.Options{Password: "of-redis"}, 1, "of-sentinels")
+			return "redis-sentinel://" + s.Sentinels[0].Addr + "/" + s.Master, []string{"REPRISE_REDIS_PASSWORD=of-redis", "REPRISE_REDIS_SENTINEL_PASSWORD=of-sentinels"}
 		},
 	}
 }
