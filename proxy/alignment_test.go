@@ -128,11 +128,11 @@ func TestAlignment(t *testing.T) {
 	}
 	report := r.Server.Alignment().Report()
 	if len(report.Applications) != 2 || report.Applications[0].Tenant == report.Applications[1].Tenant {
-		t.Fatalf("got\n%s", report)
+		t.Fatalf("got\n%+v", report)
 	}
 	for _, a := range report.Applications {
 		if a.Requests != 20 || len(a.Places) != 1 || a.Places[0].Segment != "system" || a.Places[0].Line != 2 || a.Places[0].Looks != align.Timestamp || a.Places[0].Each < 900 {
-			t.Errorf("got\n%s", report)
+			t.Errorf("got\n%+v", report)
 		}
 	}
 	metrics := r.get(t, "/metrics").body
@@ -147,9 +147,9 @@ func TestAlignment(t *testing.T) {
 		}
 		switch after := r.Server.Alignment().Report(); {
 		case f.Entry != 0 && !reflect.DeepEqual(after, report):
-			t.Errorf("after a purge of one entry:\n%s", after)
+			t.Errorf("after a purge of one entry:\n%+v", after)
 		case f.Entry == 0 && (len(after.Applications) > 0 || after.Emptied.IsZero()):
-			t.Errorf("after a purge at %v:\n%s", after.Emptied, after)
+			t.Errorf("after a purge at %v:\n%+v", after.Emptied, after)
 		}
 	}
 }

@@ -2,10 +2,7 @@ package admin
 
 import (
 	"fmt"
-	"math"
-	"math/rand/v2"
 	"net/url"
-	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -271,40 +268,4 @@ func TestAnchorPrompt(t *testing.T) {
 			t.Errorf("%s, want %s", x, want)
 		}
 	}
-}
-
-// BenchmarkLists is what the lists cost with 100,000 entries in 10,000 topics.
-func BenchmarkLists(b *testing.B) {
-	const n, groups = 100_000, 10_000
-	r := largeRig(b, n, groups)
-	for _, path := range []string{"/admin/entries", "/admin/entries?sort=hits&limit=50", "/admin/entries?q=release+7&limit=50", "/admin/entries?sort=evicts-next&limit=20", "/admin/topics?sort=prevalence&limit=200"} {
-		b.Run(strings.TrimPrefix(path, "/admin/"), func(b *testing.B) {
-			b.ReportAllocs()
-			for b.Loop() {
-				if got := r.get(path); got.Code != 200 {
-					b.Fatal(got.Body)
-				}
-			}
-		})
-	}
-}
-
-// largeRig has n entries in so many topics, under the default policy.
-func largeRig(b *testing.B, n, groups int) *rig {
-	r := newSizedRig(b, "rac+", n, withPrompts)
-	random := rand.New(rand.NewPCG(1, 2))
-	for i := range n {
-		k := store.Key{}
-		copy(k[:], strconv.Itoa(i)+"/")
-		e := &store.Entry{Key: k, Topic: policy.TopicID(1 + i%groups), Prompt: fmt.Sprint("How do I reset the password of my account in release ", i, "? I have tried it twice."), InputTokens: 30, OutputTokens: 200, Created: time.Now()}
-		r.store.Put(e, r.store.Tick())
-		sin, cos := math.Sincos(float64(i % groups))
-		if _, _, err := r.topics.Add(topics.Member{ID: topics.EntryID(e.ID), Vector: []float32{float32(sin), float32(cos)}, Topic: topics.TopicID(e.Topic)}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	for range n {
-		r.store.Hit(policy.ID(1+min(random.IntN(n), random.IntN(n))), 0, r.store.Tick())
-	}
-	return r
 }

@@ -142,23 +142,6 @@ func TestNoAllocation(t *testing.T) {
 	}
 }
 
-// BenchmarkWrite is what a request pays for its line.
-func BenchmarkWrite(b *testing.B) {
-	for name, json := range map[string]bool{"text": false, "json": true} {
-		b.Run(name, func(b *testing.B) {
-			w := NewWriter(discard{}, json)
-			log := New(Options{Out: w, JSON: json})
-			b.ReportAllocs()
-			for b.Loop() {
-				l := full
-				log.Ended(&l)
-			}
-			b.ReportMetric(float64(w.Lost()), "lost")
-			_ = w.Close(time.Minute)
-		})
-	}
-}
-
 type discard struct{}
 
 func (discard) Write(p []byte) (int, error) { return len(p), nil }

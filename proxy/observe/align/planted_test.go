@@ -43,6 +43,22 @@ func readLines(t *testing.T, name string, f func(line []byte) bool) {
 	}
 }
 
+// inputs are the prompts of the calls of a trace.
+func inputs(t *testing.T, name string) (all []string) {
+	t.Helper()
+	readLines(t, "kv/"+name, func(line []byte) bool {
+		var c struct{ Input string }
+		if err := json.Unmarshal(line, &c); err != nil {
+			t.Fatal(err)
+		}
+		if c.Input != "" {
+			all = append(all, c.Input)
+		}
+		return true
+	})
+	return all
+}
+
 // dialogues are the texts of count dialogues, user and assistant in turn, of two public sets.
 func dialogues(t *testing.T, count int) map[string][][]string {
 	sets := map[string][][]string{}
@@ -95,12 +111,12 @@ func joined(talks [][]string) (long [][]string) {
 // prompts are system prompts of real agents: the instructions in the traces.
 func prompts(t *testing.T) map[string]string {
 	found := map[string]string{"rules": stable}
-	for _, c := range readTrace(t, "agent_magagent.jsonl.gz") {
-		if text, ok := strings.CutPrefix(c.Input, "system: "); ok && found["magagent"] == "" {
+	for _, input := range inputs(t, "agent_magagent.jsonl.gz") {
+		if text, ok := strings.CutPrefix(input, "system: "); ok && found["magagent"] == "" {
 			found["magagent"], _, _ = strings.Cut(text, "\n\nuser: ")
 		}
 	}
-	_, text, _ := strings.Cut(readTrace(t, "agent_miniswe.jsonl.gz")[0].Input, "<instructions>")
+	_, text, _ := strings.Cut(inputs(t, "agent_miniswe.jsonl.gz")[0], "<instructions>")
 	found["miniswe"], _, _ = strings.Cut(text, "</instructions>")
 	return found
 }

@@ -106,28 +106,6 @@ func (s *spot) report(compared int64) Place {
 // elementNames are what the elements in segments are.
 var elementNames = map[string]string{"tools": "tool", "system": "part", "message": "part"}
 
-// String is the report in words, a line for each place.
-func (r Report) String() string {
-	var b strings.Builder
-	for i := range r.Applications {
-		a := &r.Applications[i]
-		name := a.Tenant + " " + a.Model + " " + a.Path
-		if a.Namespace != "" {
-			name += " " + a.Namespace
-		}
-		fmt.Fprintf(&b, "%s: %s requests, %s compared", name, count(a.Requests), count(a.Compared))
-		if len(a.Places) == 0 {
-			b.WriteString("; nothing that varies before a stable text\n")
-			continue
-		}
-		fmt.Fprintf(&b, "; %.0f %% of the prompt tokens are prefilled again because of what varies\n", 100*float64(a.Again)/float64(max(a.Tokens, 1)))
-		for _, p := range a.Places {
-			fmt.Fprintf(&b, "  %s\n", p.Words)
-		}
-	}
-	return b.String()
-}
-
 // sentence is the place in one sentence.
 func (p *Place) sentence() string {
 	var b strings.Builder

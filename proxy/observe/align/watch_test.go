@@ -152,10 +152,10 @@ func TestPlanted(t *testing.T) {
 			}
 			a := w.Report().Applications[0]
 			if len(a.Places) == 0 || !strings.HasPrefix(a.Places[0].Words, c.want) || a.Places[0].Each < c.each {
-				t.Errorf("got\n%swant %q, %d tokens each", w.Report(), c.want, c.each)
+				t.Errorf("got\n%+vwant %q, %d tokens each", w.Report(), c.want, c.each)
 			}
 			if len(a.Places) > 1 && c.name != "order of text" {
-				t.Errorf("more than one place:\n%s", w.Report())
+				t.Errorf("more than one place:\n%+v", w.Report())
 			}
 			var requests, again int64
 			for _, total := range w.Totals() {
@@ -233,7 +233,7 @@ func TestAligned(t *testing.T) {
 				w.observe(observe.Stamp{}, shop, c.make(i))
 			}
 			if a := w.Report().Applications[0]; len(a.Places) > 0 {
-				t.Errorf("got\n%s", w.Report())
+				t.Errorf("got\n%+v", w.Report())
 			}
 		})
 	}
@@ -334,7 +334,7 @@ func TestOddSegments(t *testing.T) {
 		w.observe(observe.Stamp{}, shop, many)
 		w.observe(observe.Stamp{}, shop, nil)
 	}
-	_ = w.Report().String()
+	w.Report()
 }
 
 // FuzzObserve: no pair of requests is a reason to fail, and nothing is lost that is not there.
@@ -364,7 +364,7 @@ func TestNoTextInReport(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if text := string(b) + w.Report().String(); strings.Contains(text, "secret") || strings.Contains(text, "Rule") || !strings.Contains(text, `"looks_like":"number"`) {
+	if text := string(b); strings.Contains(text, "secret") || strings.Contains(text, "Rule") || !strings.Contains(text, `"looks_like":"number"`) {
 		t.Errorf("got %s", text)
 	}
 }
@@ -380,7 +380,7 @@ func TestConcurrent(t *testing.T) {
 				app.Tenant = fmt.Sprint("t-", (g+i)%5)
 				w.observe(observe.Stamp{}, app, request("", fmt.Sprintf("Call %d\n%s", i, stable), question(i)))
 				if i%50 == g {
-					_ = w.Report().String()
+					w.Report()
 				}
 				if i == 100 && g == 0 {
 					w.Forget(store.Filter{})
@@ -393,5 +393,19 @@ func TestConcurrent(t *testing.T) {
 	w.Forget(store.Filter{})
 	if n := w.bytes.Load(); n != 0 {
 		t.Errorf("%d bytes are left", n)
+	}
+}
+
+// TestObserveAllocates: nothing, once an application has been seen.
+func TestObserveAllocates(t *testing.T) {
+	w := NewWatch(Options{})
+	all := make([][]Segment, 200)
+	for i := range all {
+		all[i] = request(toolListText(toolText("a", i%4, 5, 6), toolText("b", 5, i%4+7)), fmt.Sprintf("Call %d\n%s", i, stable), question(i))
+		w.observe(observe.Stamp{}, shop, all[i])
+	}
+	i := 0
+	if n := testing.AllocsPerRun(1000, func() { i++; w.observe(observe.Stamp{}, shop, all[i%len(all)]) }); n > 0 {
+		t.Errorf("a request costs %v allocations", n)
 	}
 }

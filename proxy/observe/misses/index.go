@@ -73,7 +73,7 @@ type index struct {
 	numbers map[string]uint16
 }
 
-// What records, scopes and texts take, with their places in maps. TestMemory measures them.
+// What records, scopes and texts take, with their places in maps. TestBounded measures what they add up to.
 const (
 	recordBytes = 240
 	scopeBytes  = 240

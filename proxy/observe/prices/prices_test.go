@@ -3,7 +3,6 @@ package prices
 import (
 	"fmt"
 	"math"
-	"math/rand/v2"
 	"os"
 	"strings"
 	"sync"
@@ -229,25 +228,5 @@ func TestBounds(t *testing.T) {
 	reg.MustRegister(l)
 	if _, err := reg.Gather(); err != nil {
 		t.Error(err)
-	}
-}
-
-// BenchmarkSaved is what a hit pays.
-func BenchmarkSaved(b *testing.B) {
-	l := NewLedger(table(b, small))
-	tenants := make([]string, 200)
-	for i := range tenants {
-		tenants[i] = fmt.Sprint("tenant-", i)
-		save(l, tenants[i], "gpt-4.1", Tokens{Input: 1})
-	}
-	for name, n := range map[string]int{"few tenants": 10, "more than have names": 200} {
-		b.Run(name, func(b *testing.B) {
-			b.ReportAllocs()
-			b.RunParallel(func(pb *testing.PB) {
-				for pb.Next() {
-					save(l, tenants[rand.IntN(n)], "gpt-4.1", Tokens{Input: 100, Output: 20})
-				}
-			})
-		})
 	}
 }

@@ -3,7 +3,6 @@ package watch
 import (
 	"encoding/json"
 	"fmt"
-	"runtime"
 	"slices"
 	"strings"
 	"sync"
@@ -414,53 +413,4 @@ func TestTextsOfClientsAreCut(t *testing.T) {
 			t.Errorf("%v %s", err, e.Data)
 		}
 	})
-}
-
-// BenchmarkWants is the cost of a request while there is no viewer.
-func BenchmarkWants(b *testing.B) {
-	w := New(Options{Read: func() Counters { return Counters{} }})
-	defer w.Close()
-	at := time.Now()
-	w.passed(&observe.Outcome{At: at})
-	for b.Loop() {
-		if w.wants(0, at) {
-			b.Fatal("a second one is wanted at the same time")
-		}
-	}
-}
-
-// BenchmarkThreeViewers is the cost of one request while three viewers read, and prints the share of a core at 5,000 requests a second, and the
-// memory of a full history.
-func BenchmarkThreeViewers(b *testing.B) {
-	var before, after runtime.MemStats
-	runtime.GC()
-	runtime.ReadMemStats(&before)
-	w := New(Options{Read: func() Counters { return Counters{} }})
-	defer w.Close()
-	for n := range w.coarse.kept {
-		w.coarse.take(int64(n+1), &Counters{})
-	}
-	for n := range w.fine.kept {
-		w.fine.take(int64(n+1), &Counters{})
-	}
-	for range 3 {
-		v, err := w.View(Filter{})
-		if err != nil {
-			b.Fatal(err)
-		}
-		go func() {
-			for range v.Events() {
-			}
-		}()
-	}
-	runtime.GC()
-	runtime.ReadMemStats(&after)
-	at := time.Now()
-	for i := 0; b.Loop(); i++ {
-		at = at.Add(200 * time.Microsecond) // 5,000 a second
-		w.times.observe(Hit, time.Duration(i)*time.Microsecond)
-		w.passed(&observe.Outcome{Tenant: "t", Model: "m", Result: observe.Result(i % 5), At: at})
-	}
-	b.ReportMetric(b.Elapsed().Seconds()/float64(b.N)*5000*100, "%core@5000/s")
-	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/(1<<20), "MiB")
 }

@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"reprise/proxy/cache"
-	"reprise/topics/reuse/edits"
 	"reprise/topics/reuse/evidence"
 )
 
@@ -135,22 +134,5 @@ func TestPairsAreTheLast(t *testing.T) {
 	}
 	if len(all) != mostPairs || requests != mostPairs || compared != 1 || len(p.place) != mostPairs {
 		t.Errorf("%d pairs of %d requests, %d compared, %d places", len(all), requests, compared, len(p.place))
-	}
-}
-
-// BenchmarkReuse prints the time of a report of as many pairs as there may be.
-func BenchmarkReuse(b *testing.B) {
-	p := NewPairs()
-	for i := range int64(mostPairs) {
-		x := near(i, 0.9+float64(i%100)/1000)
-		if i%2 == 0 {
-			x.Case.Explained, x.Case.Edits = true, []edits.Class{1}
-		}
-		p.Judge(x)
-	}
-	j := judging(evidence.NewBook(evidence.Embedder{Space: space, Gate: 0.9}))
-	for b.Loop() {
-		all, requests := p.copies()
-		j.reuseOf(all, requests)
 	}
 }
