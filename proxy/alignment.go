@@ -12,11 +12,7 @@ import (
 const alignedShare = 64
 
 func newAlignment(memory int64, now func() time.Time) *align.Watch {
-	o := align.Options{Now: now}
-	if memory > 0 {
-		o.Bytes = int(min(memory/alignedShare, align.DefaultBytes))
-	}
-	return align.NewWatch(o)
+	return align.NewWatch(memory/alignedShare, now)
 }
 
 // Alignment is what compares the requests that a server sends to the upstream; it reports where they part although what follows is the

@@ -219,7 +219,7 @@ func (s *Server) Stats() Stats {
 
 // newWatch returns what keeps a history of the server's counters.
 func (s *Server) newWatch() *watch.Watch {
-	return watch.New(watch.Options{Read: func() (c watch.Counters) {
+	return watch.New(watch.Options{Store: func() store.Stats { return s.cache.Stats().Store }, Read: func() (c watch.Counters) {
 		for _, endpoint := range s.metrics.endpoints {
 			for r := range c.Requests {
 				c.Requests[r] += s.metrics.requests[endpoint][r].Load()

@@ -8,16 +8,13 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/admin"
-	"reprise/store"
 )
 
 // TestWindowsOfRequests: GET /admin/policy counts each request that was answered from the cache, however it was found, and each that was
 // kept; what the cache took no part in is not there. Uses that wait to be applied are.
 func TestWindowsOfRequests(t *testing.T) {
 	r := newRig(t)
-	windows := admin.KeepWindows(func() store.Stats { return r.Server.Cache().Stats().Store })
-	t.Cleanup(windows.Close)
-	h := admin.New(admin.Options{Proxy: r.Server, Upstreams: r.Server.Upstreams(), Entries: r.store, Topics: r.topics, Windows: windows, Policy: "rac+"})
+	h := admin.New(admin.Options{Proxy: r.Server, Upstreams: r.Server.Upstreams(), Entries: r.store, Topics: r.topics, Watch: r.Server.Watch(), Policy: "rac+"})
 	for i := range 5 {
 		for range 3 {
 			r.ask(t, "/v1/chat/completions", chat(fmt.Sprintf("What is the capital of country %d?", i)))

@@ -38,7 +38,6 @@ type service struct {
 	store    *store.Store
 	topics   *topics.Topics
 	revival  *revival          // nil: not begun
-	windows  *admin.Windows    // of the policy; nil: not begun
 	undos    *admin.Undos      // they outlast a reload
 	recorder *recorder         // nil: no request log
 	sharing  *sharing          // nil: the store belongs to this process alone
@@ -99,7 +98,6 @@ func newService(ctx context.Context, cfg *config.Config, log *slog.Logger, lines
 		s.sharing.begin(s.proxy.Cache())
 	}
 	s.revival = revive(s.proxy.Cache(), s.adopted, log)
-	s.windows = admin.KeepWindows(func() store.Stats { return s.proxy.Cache().Stats().Store })
 	s.undos = admin.NewUndos(s.proxy)
 	s.admin.set(s.newAdmin(cfg))
 	return s, nil
@@ -151,7 +149,7 @@ func (r reports) Report(ctx context.Context, name string) any {
 func (s *service) newAdmin(cfg *config.Config) http.Handler {
 	o := admin.Options{Proxy: s.proxy, Entries: s.store, Topics: s.topics, Upstreams: s.proxy.Upstreams(),
 		Settle:   func() { s.proxy.Cache().Stats() },
-		Prefixes: func(life time.Duration, n int) any { return s.proxy.Prefixes(life, n) }, Policy: cfg.Policy, Windows: s.windows, Token: cfg.AdminToken,
+		Prefixes: func(life time.Duration, n int) any { return s.proxy.Prefixes(life, n) }, Policy: cfg.Policy, Token: cfg.AdminToken,
 		Loopback: config.Loopback(cfg.AdminListen), Trusted: cfg.TrustedHosts,
 		Reports: reports{s, cfg},
 		Rule:    func(a admin.Asked) (any, bool) { return s.ruleOf(cfg, a) },
@@ -190,7 +188,6 @@ func (s *service) close(limit time.Duration) error {
 // release closes the parts of the service, first the connection with others: until then their changes come in.
 func (s *service) release(limit time.Duration) (err error) {
 	s.revival.close()
-	s.windows.Close()
 	s.study.Close()
 	if s.sharing != nil {
 		s.sharing.part(limit)

@@ -97,13 +97,12 @@ type Options struct {
 	Learner   *learn.Learner // has what GET /admin/reviews and /admin/shadow show; nil: nothing
 	Undos     *Undos         // by which the purge of one entry can be taken back; nil: none can
 
-	// Watch has the history and the stream of requests; nil: there are none. Overview adds to what GET /admin/overview shows; nil: nothing.
+	// Watch has the history, what the policy did in the last minutes, and the stream of requests; nil: there are none. Overview adds to what GET /admin/overview shows; nil: nothing.
 	Watch    *watch.Watch
 	Overview func(*Overview)
 
 	Release  Release
 	Policy   string        // name of the store's policy
-	Windows  *Windows      // what it did in the last minutes; nil: that is not kept
 	Token    string        // needed under /admin; default: none, and /admin answers to localhost, IP addresses and Trusted only
 	Loopback bool          // only this machine can reach the listener: /metrics answers to the same names only
 	Trusted  []string      // hosts, each HOST or HOST:PORT

@@ -7,7 +7,7 @@ import (
 
 	"reprise/policy"
 	"reprise/proxy/observe"
-	"reprise/store"
+	"reprise/proxy/observe/watch"
 )
 
 // expertView is an expert of a panel as the admin API shows it.
@@ -35,14 +35,33 @@ type changeView struct {
 	Why string `json:"why"`
 }
 
+// windowView is a minute of the policy.
+type windowView struct {
+	watch.Minute
+	Panel *panelWindowView `json:"panel,omitempty"`
+}
+
+// panelWindowView is a PanelWindow whose changes have a time and a reason.
+type panelWindowView struct {
+	policy.PanelWindow
+	Changes []changeView `json:"changes,omitempty"`
+}
+
 // policy shows which policy chooses the victims, what it did in the last minutes and, where it is a panel, its experts and who leads.
 func (a *admin) policy(*http.Request) (any, error) {
 	v := policyView{Policy: a.Policy}
-	var now store.Stats
-	if a.Windows != nil {
-		v.Windows, now = a.Windows.list()
-	} else {
-		now = a.Entries.Stats()
+	now := a.Entries.Stats()
+	if a.Watch != nil {
+		if minutes, stats, ok := a.Watch.Minutes(); ok {
+			now = stats
+			for _, one := range minutes {
+				w := windowView{Minute: one}
+				if one.Panel != nil {
+					w.Panel = &panelWindowView{*one.Panel, changeViews(one.Panel.Changes)}
+				}
+				v.Windows = append(v.Windows, w)
+			}
+		}
 	}
 	if p := now.Panel; p != nil {
 		v.Bytes, v.Leader, v.Changed, v.Changes = p.Bytes, p.Experts[p.Leader].Name, &p.Changed, changeViews(p.Changes)

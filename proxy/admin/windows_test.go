@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"reprise/policy"
+	"reprise/proxy/observe/watch"
 	"reprise/store"
 )
 
@@ -52,8 +53,8 @@ type windowLine struct {
 // windowRig keeps windows in a bubble of synctest, whose clock begins at midnight.
 func windowRig(t *testing.T, spec string) *rig {
 	return newRig(t, spec, func(o *Options) {
-		o.Windows = KeepWindows(o.Entries.Stats)
-		t.Cleanup(o.Windows.Close)
+		o.Watch = watch.New(watch.Options{Store: o.Entries.Stats, Read: func() (c watch.Counters) { return c }})
+		t.Cleanup(o.Watch.Close)
 	})
 }
 
@@ -94,7 +95,7 @@ func TestWindowsOfMinutes(t *testing.T) {
 			wait(3 * time.Minute) // at 3:50
 			r.ask(store.Key{1})
 			wait(15 * time.Second) // at 4:05
-			want := "00:00:45 75s 1/3, 00:03:00 60s 1/1, 00:04:00 5s 0/0"
+			want := "00:00:45 15s 1/3, 00:03:00 60s 1/1, 00:04:00 5s 0/0"
 			var got []string
 			for _, w := range r.policy(t).Windows {
 				got = append(got, fmt.Sprintf("%s %gs %d/%d", w.From.Format("15:04:05"), w.Seconds, w.Hits, w.Requests))

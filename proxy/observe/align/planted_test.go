@@ -197,7 +197,7 @@ var defects = []defect{
 
 // play plays dialogues, some at a time, in the canonical form of c, and returns the report.
 func play(talks [][]string, together int, system string, plant func(*planted), c *Canonicaliser) Report {
-	w := NewWatch(Options{})
+	w := NewWatch(0, time.Now)
 	rng := rand.New(rand.NewPCG(7, 11))
 	now := time.Date(2026, 11, 22, 9, 30, 0, 0, time.UTC)
 	type state struct{ dialogue, turn int }

@@ -14,35 +14,19 @@ import (
 	"reprise/store"
 )
 
-// Options bound what a Watch keeps.
-type Options struct {
-	Apps  int              // applications, of which the least recently seen goes; default 256
-	Head  int              // bytes of a prompt that are kept as text, the rest as hashes; default 65,536
-	Bytes int              // of all applications in memory, most of them texts; default DefaultBytes
-	Now   func() time.Time // default time.Now
+// limits bound what a Watch keeps.
+type limits struct {
+	apps  int // applications, of which the least recently seen goes
+	head  int // bytes of a prompt that are kept as text, the rest as hashes
+	bytes int // of all applications in memory, most of them texts
 }
 
-// DefaultBytes is how many bytes all applications take at most.
-const DefaultBytes = 16 << 20
-
-func (o Options) withDefaults() Options {
-	def := func(n *int, value int) {
-		if *n <= 0 {
-			*n = value
-		}
-	}
-	def(&o.Apps, 256)
-	def(&o.Head, 64<<10)
-	def(&o.Bytes, DefaultBytes)
-	if o.Now == nil {
-		o.Now = time.Now
-	}
-	return o
-}
+var defaultLimits = limits{apps: 256, head: 64 << 10, bytes: 16 << 20}
 
 // Watch observes requests and reports what keeps them from sharing KV blocks. It is safe for concurrent use.
 type Watch struct {
-	o      Options
+	limits limits
+	now    func() time.Time
 	seed   maphash.Seed
 	clock  atomic.Int64
 	bytes  atomic.Int64
@@ -55,9 +39,14 @@ type Watch struct {
 	emptied time.Time // by the last purge of more than one entry; zero: there was none
 }
 
-// NewWatch returns a Watch that has observed nothing.
-func NewWatch(o Options) *Watch {
-	return &Watch{o: o.withDefaults(), seed: maphash.MakeSeed(), apps: map[App]*app{}, segments: sync.Pool{New: func() any { return new([]Segment) }}}
+// NewWatch returns a Watch that has observed nothing. It takes 16 MiB of memory at most, or the bytes given where these are fewer and above 0; now
+// is the clock.
+func NewWatch(bytes int64, now func() time.Time) *Watch {
+	l := defaultLimits
+	if bytes > 0 {
+		l.bytes = int(min(bytes, int64(l.bytes)))
+	}
+	return &Watch{limits: l, now: now, seed: maphash.MakeSeed(), apps: map[App]*app{}, segments: sync.Pool{New: func() any { return new([]Segment) }}}
 }
 
 // maxName is the longest member of an App in bytes; requests with longer ones are not observed.
@@ -81,10 +70,10 @@ func (w *Watch) observe(came observe.Stamp, name App, segments []Segment) {
 	}
 	grown := 0
 	if !came.Stale() {
-		grown = a.observe(segments, w.o.Head, &w.totals)
+		grown = a.observe(segments, w.limits.head, &w.totals)
 	}
 	a.mu.Unlock()
-	if grown != 0 && w.bytes.Add(int64(grown)) > int64(w.o.Bytes) {
+	if grown != 0 && w.bytes.Add(int64(grown)) > int64(w.limits.bytes) {
 		w.shrink(a)
 	}
 }
@@ -113,7 +102,7 @@ func (w *Watch) add(came observe.Stamp, name App) *app {
 	if came.Stale() {
 		return nil
 	}
-	if len(w.apps) >= w.o.Apps {
+	if len(w.apps) >= w.limits.apps {
 		w.dropLocked(nil)
 	}
 	a := &app{name: name, seed: w.seed}
@@ -126,7 +115,7 @@ func (w *Watch) add(came observe.Stamp, name App) *app {
 func (w *Watch) shrink(keep *app) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	for w.bytes.Load() > int64(w.o.Bytes) && len(w.apps) > 1 {
+	for w.bytes.Load() > int64(w.limits.bytes) && len(w.apps) > 1 {
 		w.dropLocked(keep)
 	}
 }
@@ -175,7 +164,7 @@ func (w *Watch) Forget(f store.Filter) {
 	}
 	if f.Entry == 0 {
 		clear(w.apps)
-		w.emptied = w.o.Now().UTC()
+		w.emptied = w.now().UTC()
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"reprise/proxy/observe"
 	"reprise/proxy/upstream/prefix"
@@ -146,7 +147,7 @@ func TestPlanted(t *testing.T) {
 		}, "message 1, line 1, byte 1 differs in every request: looks like a timestamp", 900},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := NewWatch(Options{})
+			w := NewWatch(0, time.Now)
 			for i := range 40 {
 				w.observe(observe.Stamp{}, shop, c.make(i))
 			}
@@ -228,7 +229,7 @@ func TestAligned(t *testing.T) {
 		}, 0},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := NewWatch(Options{})
+			w := NewWatch(0, time.Now)
 			for i := range cmp.Or(c.count, 100) {
 				w.observe(observe.Stamp{}, shop, c.make(i))
 			}
@@ -241,7 +242,7 @@ func TestAligned(t *testing.T) {
 
 // TestApplicationsAreApart: another tenant, model, path or namespace is another application.
 func TestApplicationsAreApart(t *testing.T) {
-	w := NewWatch(Options{})
+	w := NewWatch(0, time.Now)
 	for i := range 60 {
 		app := shop
 		switch i % 5 {
@@ -269,7 +270,8 @@ func TestApplicationsAreApart(t *testing.T) {
 
 // TestBounds: applications, texts and names are bounded, and the least recently seen goes.
 func TestBounds(t *testing.T) {
-	w := NewWatch(Options{Apps: 4, Bytes: 200_000})
+	w := NewWatch(0, time.Now)
+	w.limits = limits{4, 64 << 10, 200_000}
 	app := func(i int) App { a := shop; a.Tenant = fmt.Sprint("t-", i); return a }
 	for i := range 100 {
 		w.observe(observe.Stamp{}, shop, request("", stable, question(i)))
@@ -319,7 +321,8 @@ func TestBounds(t *testing.T) {
 
 // TestOddSegments: none of them is a reason to fail.
 func TestOddSegments(t *testing.T) {
-	w := NewWatch(Options{Head: 100})
+	w := NewWatch(0, time.Now)
+	w.limits = limits{256, 100, 16 << 20}
 	texts := []string{"", "{", `"`, `"\`, `[`, `[1,`, `[{"name":"a"},{"name":"b"}]`, `[{"name":"b"},{"name":"a"}]`, `{"role":"user","content":"a\u00`, `null`, `x`, strings.Repeat(`[`, 300), stable}
 	for i, a := range texts {
 		for k, b := range texts {
@@ -342,7 +345,8 @@ func FuzzObserve(f *testing.F) {
 	f.Add([]byte(`[{"name":"a"},{"name":"b"}]`), []byte(`[{"name":"b"},{"name":"a"}]`), []byte(`{"role":"system","content":"a\nb 12:30 c"}`), []byte(`{"role":"system","content":"a\nb 12:31 c"}`))
 	f.Add([]byte(`{"a":"\u00`), []byte(`{"a":"\`), []byte(stable), []byte(stable[1:]))
 	f.Fuzz(func(t *testing.T, a, b, c, d []byte) {
-		w := NewWatch(Options{Head: 2000})
+		w := NewWatch(0, time.Now)
+		w.limits = limits{256, 2000, 16 << 20}
 		for i := range 4 {
 			w.observe(observe.Stamp{}, shop, []Segment{{prefix.Tools, a}, {prefix.System, c}, {prefix.Message, b}, {prefix.Message, d}}[i/3:])
 			w.observe(observe.Stamp{}, shop, []Segment{{prefix.Tools, b}, {prefix.System, d}, {prefix.Message, a}, {prefix.Message, c}})
@@ -356,7 +360,7 @@ func FuzzObserve(f *testing.F) {
 
 // TestNoTextInReport: what varies and what does not stay out of the report.
 func TestNoTextInReport(t *testing.T) {
-	w := NewWatch(Options{})
+	w := NewWatch(0, time.Now)
 	for i := range 40 {
 		w.observe(observe.Stamp{}, shop, request(toolListText(toolText("secrettool", i, 40-i)), fmt.Sprintf("secretword %d\n%s", i, stable), question(i)))
 	}
@@ -371,7 +375,8 @@ func TestNoTextInReport(t *testing.T) {
 
 // TestConcurrent: requests, reports and purges at once, for the race detector.
 func TestConcurrent(t *testing.T) {
-	w := NewWatch(Options{Apps: 3, Bytes: 100_000})
+	w := NewWatch(0, time.Now)
+	w.limits = limits{3, 64 << 10, 100_000}
 	var wg sync.WaitGroup
 	for g := range 8 {
 		wg.Go(func() {
@@ -398,7 +403,7 @@ func TestConcurrent(t *testing.T) {
 
 // TestObserveAllocates: nothing, once an application has been seen.
 func TestObserveAllocates(t *testing.T) {
-	w := NewWatch(Options{})
+	w := NewWatch(0, time.Now)
 	all := make([][]Segment, 200)
 	for i := range all {
 		all[i] = request(toolListText(toolText("a", i%4, 5, 6), toolText("b", 5, i%4+7)), fmt.Sprintf("Call %d\n%s", i, stable), question(i))

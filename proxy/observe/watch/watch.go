@@ -34,8 +34,9 @@ type Counters struct {
 
 // Options configures a Watch.
 type Options struct {
-	Read    func() Counters // called every FineStep, and by no request; required
-	Viewers int             // most viewers at the same time; default DefaultViewers
+	Read    func() Counters    // called every FineStep, and by no request; required
+	Store   func() store.Stats // called every minute; nil: there are no minutes
+	Viewers int                // most viewers at the same time; default DefaultViewers
 }
 
 // DefaultViewers is how many viewers there may be at the same time. Each takes up to 256 events of some 300 bytes.
@@ -48,6 +49,7 @@ type Watch struct {
 	times   latencies
 	recent  [Results]turn // of what is kept for viewers that come
 	viewers viewers
+	minutes minutes
 
 	mu           sync.RWMutex // protects what follows
 	fine, coarse history
@@ -65,6 +67,9 @@ func New(o Options) *Watch {
 	w := &Watch{o: o, started: time.Now(), closed: make(chan struct{}), ended: make(chan struct{}),
 		fine: history{step: FineStep, kept: int(Fine / FineStep)}, coarse: history{step: Step, kept: int(Long / Step)}}
 	w.viewers.most = o.Viewers
+	if o.Store != nil {
+		w.minutes.read, w.minutes.begin, w.minutes.before = o.Store, w.started, o.Store()
+	}
 	go w.run()
 	return w
 }
@@ -114,6 +119,9 @@ func (w *Watch) sample(step int64) {
 	w.mu.Unlock()
 	if ends {
 		w.viewers.tick(w.fine.timeOf(step))
+	}
+	if step%int64(time.Minute/FineStep) == 0 && w.minutes.read != nil {
+		w.minutes.end()
 	}
 }
 
