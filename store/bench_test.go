@@ -83,41 +83,6 @@ func BenchmarkPut(b *testing.B) {
 	}, 20_000)
 }
 
-// BenchmarkMemory reports the bytes of an entry beside its answer, its prompt and its vector, in a store that has evicted
-// as much as it holds.
-func BenchmarkMemory(b *testing.B) {
-	for _, spec := range []string{"rac", "rac+"} {
-		for _, n := range []int{20_000, 50_000, 100_000} {
-			b.Run(fmt.Sprint(spec, "/", n), func(b *testing.B) { reportMemory(b, spec, n) })
-		}
-	}
-}
-
-func reportMemory(b *testing.B, spec string, n int) {
-	answer := []byte(strings.Repeat("a", 100))
-	var before, after runtime.MemStats
-	for b.Loop() {
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		s := open(b, limited(b, spec, n))
-		for i := range 2 * n {
-			e := benchEntry(i)
-			e.Answer = append([]byte(nil), answer...)
-			s.Put(e, s.Tick())
-		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		texts := 0
-		for e := range s.All() {
-			texts += 112 + len(e.Prompt) // 112: the size class of the answer
-		}
-		b.ReportMetric(float64(int(after.HeapAlloc-before.HeapAlloc)-texts)/float64(n), "B/entry")
-		if p := s.Stats().Panel; p != nil {
-			b.ReportMetric(float64(p.Bytes)/float64(n), "told-B/entry")
-		}
-	}
-}
-
 // BenchmarkFootprint reports the memory of an entry as it is and as it is charged, for entries of several shapes.
 func BenchmarkFootprint(b *testing.B) {
 	const n = 50_000

@@ -2,7 +2,6 @@ package store
 
 import (
 	"bytes"
-	"encoding/binary"
 	"math"
 	"math/rand/v2"
 	"reflect"
@@ -123,34 +122,6 @@ func TestVectorCodec(t *testing.T) {
 					t.Errorf("%d numbers, %d %% zeros, %d bytes cut: no error", n, zeros, cut)
 				}
 			}
-		}
-	}
-}
-
-// TestVectorCodecAsNaive: the form with one branch for each number writes the same bytes.
-func TestVectorCodecAsNaive(t *testing.T) {
-	naive := func(v []float32) []byte {
-		mask, numbers := make([]byte, (len(v)+7)/8), []byte(nil)
-		for i, f := range v {
-			if bits := math.Float32bits(f); bits != 0 {
-				mask[i/8] |= 1 << (i % 8)
-				numbers = binary.LittleEndian.AppendUint32(numbers, bits)
-			}
-		}
-		return append(mask, numbers...)
-	}
-	rng := rand.New(rand.NewPCG(3, 4))
-	for range 2000 {
-		v := make([]float32, rng.IntN(400))
-		for i := range v {
-			if rng.IntN(10) == 0 {
-				v[i] = math.Float32frombits(rng.Uint32() >> rng.IntN(33)) // 0 and -0 among them
-			}
-		}
-		want := binary.LittleEndian.AppendUint32(binary.LittleEndian.AppendUint64(nil, ^uint64(7)), uint32(len(v)))
-		want = append(want, naive(v)...)
-		if got := appendVector(nil, 7, v); got != nil && binary.LittleEndian.Uint64(got) == ^uint64(7) && !bytes.Equal(got, want) {
-			t.Fatalf("%v is %x, want %x", v, got, want)
 		}
 	}
 }

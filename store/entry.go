@@ -67,7 +67,7 @@ type Entry struct {
 	Created, Expires, StaleUntil time.Time
 }
 
-// What an entry takes beside its texts and numbers; BenchmarkMemory and BenchmarkFootprint measure it.
+// What an entry takes beside its texts and numbers; BenchmarkFootprint measures it.
 const (
 	// entryOverhead is for the struct, its places in the maps of the store, and the policy's keeper: with rac+ some 820 bytes in a
 	// store for 100,000, 1,050 for 50,000 and, where the shadows are as large as the cache, 1,170 for 20,000. The rest is room for

@@ -143,25 +143,6 @@ func TestDamagedBodies(t *testing.T) {
 	}
 }
 
-// TestVectorOfAnotherSpace: without its format record a backing is accepted, and the mark of each vector decides.
-func TestVectorOfAnotherSpace(t *testing.T) {
-	disk := &storetest.Memory{}
-	s := open(t, store.Options{Backing: disk, Space: "x"})
-	s.Put(entry("a"), s.Tick())
-	s.Close()
-	disk.Reopen().Write(&store.Batch{Delete: []store.Record{{Kind: store.KindFormat}}})
-	r := open(t, store.Options{Backing: disk, Space: "y", OnFault: func(string, error) {}})
-	restored, _ := r.Restored()
-	for e := range restored {
-		if e.Vector != nil {
-			t.Errorf("vector of another space: %v", e.Vector)
-		}
-	}
-	if r.Stats().Entries != 1 {
-		t.Error("the entry itself is lost")
-	}
-}
-
 // TestSpaceKnownLater: a store whose embedder has not answered takes over the space that its backing names, if it is of the same embedder, and its
 // vectors with it. Otherwise it has all entries, writes no space, and takes vectors after SetSpace, which a restart finds.
 func TestSpaceKnownLater(t *testing.T) {
@@ -363,7 +344,7 @@ func (mute) ExportTopic(policy.TopicID) (policy.TopicState, bool) { panic("injec
 
 // TestPolicyNamesNoVictim: an evictor that keeps everything costs the newcomers their place, and shows.
 func TestPolicyNamesNoVictim(t *testing.T) {
-	s := open(t, store.Options{Evictor: stubborn{classic.NewLRU()}, Limit: policy.Limit{Entries: 2}})
+	s := open(t, store.Options{Evictor: nameless{classic.NewLRU(), 0}, Limit: policy.Limit{Entries: 2}})
 	for i := range 5 {
 		s.Put(entry(fmt.Sprint(i)), s.Tick())
 	}
@@ -372,10 +353,13 @@ func TestPolicyNamesNoVictim(t *testing.T) {
 	}
 }
 
-// stubborn is an evictor that never names a victim.
-type stubborn struct{ policy.Evictor }
+// nameless is a policy that names no victim, or one that is not resident.
+type nameless struct {
+	policy.Evictor
+	victim policy.ID
+}
 
-func (stubborn) Victim() (policy.ID, bool) { return 0, false }
+func (m nameless) Victim() (policy.ID, bool) { return m.victim, m.victim != 0 }
 
 func TestCapacityShrinks(t *testing.T) {
 	disk := &storetest.Memory{}

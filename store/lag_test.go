@@ -155,37 +155,3 @@ func TestOldestFirst(t *testing.T) {
 		t.Errorf("%d batches up to entry %d, uses %v", len(disk.all), last, uses)
 	}
 }
-
-// liar is a backing that writes and then reports that it could not, as after a failed fsync.
-type liar struct {
-	storetest.Memory
-	lies bool
-}
-
-func (b *liar) Write(batch *store.Batch) error {
-	err := b.Memory.Write(batch)
-	if b.lies {
-		return errDisk
-	}
-	return err
-}
-
-// TestPurgeAfterAWriteOfUnknownResult: an entry whose write has failed may be on the disk all the same, and is deleted there when it
-// is purged.
-func TestPurgeAfterAWriteOfUnknownResult(t *testing.T) {
-	disk := &liar{lies: true}
-	s := open(t, store.Options{Backing: disk, FlushEvery: time.Hour, OnFault: func(string, error) {}})
-	e := entry("a")
-	s.Put(e, s.Tick())
-	if err := s.Sync(context.Background()); err == nil {
-		t.Fatal("the write did not fail")
-	}
-	s.Remove(policy.Purged, e.ID)
-	disk.lies = false
-	if err := s.Sync(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	if n := open(t, store.Options{Backing: disk.Clone()}).Stats().Entries; n != 0 {
-		t.Error("a purged entry is back after a restart")
-	}
-}

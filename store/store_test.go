@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -38,24 +37,6 @@ func open(t testing.TB, o store.Options) *store.Store {
 	}
 	t.Cleanup(func() { s.Close() })
 	return s
-}
-
-func TestPutLookupEvict(t *testing.T) {
-	s := open(t, store.Options{Limit: policy.Limit{Entries: 2}})
-	a, b, c := entry("a"), entry("b"), entry("c")
-	s.Put(a, s.Tick())
-	s.Put(b, s.Tick())
-	s.Hit(a.ID, 0, s.Tick())
-	if got := gone(s.Put(c, s.Tick())); !slices.Equal(got, []policy.ID{b.ID}) {
-		t.Errorf("evicted %v, want %v", got, b.ID)
-	}
-	if _, _, ok := s.Lookup(key("b")); ok {
-		t.Error("evicted entry is found")
-	}
-	e, alias, ok := s.Lookup(key("a"))
-	if !ok || alias || e.ID != a.ID || e.Vector != nil {
-		t.Errorf("lookup of a: %+v %v %v", e, alias, ok)
-	}
 }
 
 // gone lists the entries that events remove.

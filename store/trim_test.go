@@ -125,14 +125,6 @@ func TestTrimTakesWhatIsOver(t *testing.T) {
 	}
 }
 
-// nameless is a policy that names no victim, or one that is not resident.
-type nameless struct {
-	policy.Evictor
-	victim policy.ID
-}
-
-func (m nameless) Victim() (policy.ID, bool) { return m.victim, m.victim != 0 }
-
 // TestTrimEnds: a policy without a victim keeps the store over the limit and is a fault; the call ends.
 func TestTrimEnds(t *testing.T) {
 	for _, victim := range []policy.ID{0, 99} {
@@ -172,76 +164,5 @@ func TestFull(t *testing.T) {
 	}
 	if big := (policy.Limit{Entries: 49}); !s.Replica().Full(big, 1) || s.Replica().Full(policy.Limit{Entries: 51}, 1) {
 		t.Error("one entry over a small limit")
-	}
-}
-
-// BenchmarkTrim prints what the decision of a keeper costs, with the default policy: how long Trim takes after an insertion into a full store of
-// 10,000 entries and of 1,000,000, and the ratio of the medians. Half of the requests between are hits. It takes a minute to fill the stores.
-func BenchmarkTrim(b *testing.B) {
-	sizes := []int{10_000, 1_000_000}
-	var full []*keeperBench
-	for _, n := range sizes {
-		full = append(full, newKeeperBench(b, n))
-	}
-	b.ResetTimer()
-	for b.Loop() {
-		for _, k := range full {
-			k.request(b)
-		}
-	}
-	middle := func(k *keeperBench) float64 {
-		slices.Sort(k.took)
-		return float64(k.took[len(k.took)/2])
-	}
-	few, many := middle(full[0]), middle(full[1])
-	b.ReportMetric(few, "ns-at-10k")
-	b.ReportMetric(many, "ns-at-1M")
-	b.ReportMetric(many/few, "×")
-}
-
-// keeperBench is a full store that is trimmed as a keeper does.
-type keeperBench struct {
-	store *store.Store
-	limit policy.Limit
-	rng   *rand.Rand
-	next  int
-	took  []time.Duration
-}
-
-func newKeeperBench(b *testing.B, n int) *keeperBench {
-	o := limited(b, "rac+", n)
-	k := &keeperBench{limit: o.Limit, rng: rand.New(rand.NewPCG(1, uint64(n)))}
-	o.Limit = policy.Limit{}
-	k.store = open(b, o)
-	for range n {
-		k.insert()
-	}
-	for range 2000 { // the first ones choose among entries that were never compared
-		k.request(b)
-	}
-	k.took = nil
-	return k
-}
-
-func (k *keeperBench) insert() {
-	e, at := entry(fmt.Sprint(k.next)), k.store.Tick()
-	e.Topic = policy.TopicID(1 + k.rng.IntN(k.limit.Entries/2))
-	k.next++
-	k.store.Arrive(e.Topic, at)
-	k.store.Put(e, at)
-}
-
-func (k *keeperBench) request(b *testing.B) {
-	for range 2 {
-		if e, _, ok := k.store.Lookup(key(fmt.Sprint(k.next - 1 - int(k.rng.ExpFloat64()*float64(k.limit.Entries)/4)))); ok {
-			k.store.Hit(e.ID, 0, k.store.Tick())
-		}
-	}
-	k.insert()
-	began := time.Now()
-	evs := k.store.Replica().Trim(k.limit, 64)
-	k.took = append(k.took, time.Since(began))
-	if len(evs) != 1 {
-		b.Fatalf("%d evictions", len(evs))
 	}
 }

@@ -166,22 +166,3 @@ type unreadable struct{ policy.Evictor }
 
 func (unreadable) Forecast(*policy.Forecast, int) int { panic("unreadable") }
 func (unreadable) Why(policy.ID) string               { panic("unreadable") }
-
-// BenchmarkNext is what one look at the next 20 victims costs the default policy with 100,000 entries, in 49 slices. A Hit between them waits
-// for one.
-func BenchmarkNext(b *testing.B) {
-	const n = 100_000
-	for _, spec := range []string{"rac", "rac+", "lru"} {
-		b.Run(spec, func(b *testing.B) {
-			s := filled(b, limited(b, spec, n), n)
-			for i := range n / 2 {
-				s.Hit(policy.ID(1+i*7919%n), 0, s.Tick())
-			}
-			for b.Loop() {
-				if next, _ := s.Ranks().Next(20); len(next) != 20 {
-					b.Fatal(len(next))
-				}
-			}
-		})
-	}
-}

@@ -147,19 +147,6 @@ func TestSpacesOnTheWire(t *testing.T) {
 	}
 }
 
-// TestRecordsIn: a record on the wire comes into a store as the records of a backing do.
-func TestRecordsIn(t *testing.T) {
-	e := wireEntry()
-	l := newLoader(&space{name: "space"})
-	if err := RecordsIn(7, AppendRecord(nil, e, []float32{0, 2}, "space"), "space", l.add); err != nil || l.skipped > 0 {
-		t.Fatal(err, l.skipped)
-	}
-	got := l.entries[7].entry(l.entries[7].more)
-	if got.Size != e.Size || got.RecordingSize() != len(e.Answer) || got.Prompt != e.Prompt || l.vectors[7][1] != 1 {
-		t.Errorf("got %+v %v", got, l.vectors[7])
-	}
-}
-
 // TestHalf compares with the nearest of all halves.
 func TestHalf(t *testing.T) {
 	for h := range uint32(1 << 16) {
