@@ -1,66 +1,56 @@
 package shared
 
 import (
-	"context"
-	"sync/atomic"
 	"testing"
 	"time"
-
-	"reprise/store"
 )
 
-// skewed is a server whose clock is ahead of those of the members, or behind.
-type skewed struct {
-	Group
-	by *atomic.Int64
+// runs sets the clock of a server.
+func (s *server) runs(ahead time.Duration) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.ahead = ahead
 }
 
-func (g skewed) Beat(ctx context.Context, applied store.Position, keep bool) (store.Pulse, error) {
-	p, err := g.Group.Beat(ctx, applied, keep)
-	p.Time = p.Time.Add(time.Duration(g.by.Load()))
-	return p, err
-}
-
-// TestClockSkew: the clocks of members differ from that of the store by five minutes, and then by five minutes in the other direction. All
-// times are those of the store: what one member stores for an hour the others serve for an hour, and none has it longer.
-func TestClockSkew(t *testing.T) {
+// TestClock: all times are those of the store, whose clock differs from that of the members by minutes, and is set: what one member stores for an hour
+// the others serve for an hour, and none has it longer. A slow call does not move the clock.
+func TestClock(t *testing.T) {
 	for _, skew := range []time.Duration{5 * time.Minute, -5 * time.Minute} {
-		t.Run(skew.String(), func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				var by atomic.Int64
-				by.Store(int64(skew))
-				all := members(t, newServer(), 3, func(o *Options) { o.Link.Group = skewed{o.Link.Group, &by} })
-				agree := func(want time.Duration) {
-					t.Helper()
-					for i, m := range all {
-						if off := time.Until(m.Now()) - want; off.Abs() > time.Second {
-							t.Errorf("the clock of member %d is %v off that of the store", i, off)
-						}
+		among(t, 3, func(t *testing.T, s *server, all []*member) {
+			wants := func(name, answer string) {
+				t.Helper()
+				for _, m := range all {
+					m.wants(name, answer)
+				}
+			}
+			agree := func(want, most time.Duration) {
+				t.Helper()
+				for i, m := range all {
+					if off := time.Until(m.Now()) - want; off.Abs() > most {
+						t.Errorf("the clock of member %d is %v off that of the store", i, off)
 					}
 				}
-				agree(skew)
-				all[0].put("a", "first")
-				settle()
-				for _, m := range all {
-					m.wants("a", "first")
-				}
-				time.Sleep(54 * time.Minute)
-				for _, m := range all {
-					m.wants("a", "first")
-				}
-				time.Sleep(7 * time.Minute)
-				for _, m := range all {
-					m.wants("a", "")
-				}
-				by.Store(int64(-skew)) // as by a failover to another machine
-				settle()
-				agree(-skew)
-				all[1].put("b", "second")
-				settle()
-				for _, m := range all {
-					m.wants("b", "second")
-				}
-			})
+			}
+			s.runs(skew)
+			time.Sleep(time.Second)
+			agree(skew, 100*time.Millisecond)
+			all[0].link.set("", 80*time.Millisecond)
+			time.Sleep(time.Minute)
+			agree(skew, 100*time.Millisecond)
+			all[0].link.set("", 0)
+			all[0].put("a", "first")
+			settle()
+			wants("a", "first")
+			time.Sleep(54 * time.Minute)
+			wants("a", "first")
+			time.Sleep(7 * time.Minute)
+			wants("a", "")
+			s.runs(-skew) // as by a failover to another machine
+			time.Sleep(time.Second)
+			agree(-skew, 100*time.Millisecond)
+			all[1].put("b", "second")
+			settle()
+			wants("b", "second")
 		})
 	}
 }

@@ -10,9 +10,7 @@ import (
 
 // TestCount: when a purge has returned, every member counts one more, and all count the same; a member that starts later does too.
 func TestCount(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 3)
+	among(t, 3, func(t *testing.T, s *server, all []*member) {
 		first := all[0].Count()
 		for n := uint64(1); n <= 3; n++ {
 			if err := all[n%2].purge(store.Filter{Model: "a"}); err != nil {
@@ -35,9 +33,7 @@ func TestCount(t *testing.T) {
 
 // TestCountWhileAway: a purge that the server has not taken is counted here at once, and never less than before; later all count the same.
 func TestCountWhileAway(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 2)
+	among(t, 2, func(t *testing.T, s *server, all []*member) {
 		first, least := all[1].Count(), uint64(0)
 		rises := func() {
 			t.Helper()

@@ -4,10 +4,8 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
-	"fmt"
 	"math/rand/v2"
 	"testing"
-	"testing/synctest"
 	"time"
 
 	"reprise/policy"
@@ -160,36 +158,4 @@ func TestEvictionAsOneProcess(t *testing.T) {
 			}
 		})
 	}
-}
-
-// BenchmarkEviction prints the hits of 1, 2 and 4 members over one capacity beside those of one cache alone: a tenth of what is asked for fits.
-func BenchmarkEviction(b *testing.B) {
-	all, seen := drifting(30_000), map[uint64]bool{}
-	for i := range all {
-		seen[all[i].ID] = true
-	}
-	for b.Loop() {
-		for _, members := range []int{0, 1, 2, 4} {
-			b.ReportMetric(played(b, members, len(seen)/10, all), fmt.Sprintf("hits%%-of-%d", members))
-		}
-	}
-	b.ReportMetric(100-100*float64(len(seen))/float64(len(all)), "hits%-of-infinite")
-	b.ReportMetric(0, "ns/op")
-}
-
-// played is the hit ratio of some members, in a time of their own.
-func played(b *testing.B, members, entries int, all []request) (ratio float64) {
-	test := func(t *testing.T) {
-		e := newEvicting(t, members, entries)
-		e.play(all)
-		ratio = e.ratio()
-		if e.over() > 1 {
-			t.Errorf("%d members exceed the capacity by %.2f %%", members, e.over())
-		}
-	}
-	if !testing.RunTests(func(string, string) (bool, error) { return true, nil },
-		[]testing.InternalTest{{Name: fmt.Sprintf("%s/%d", b.Name(), members), F: func(t *testing.T) { synctest.Test(t, test) }}}) {
-		b.Fatal("failed")
-	}
-	return ratio
 }

@@ -15,9 +15,7 @@ func (m *member) counts() []byte { return m.cache.Rates().Append(nil) }
 
 // TestEvidenceIsShared: each member counts what every other one has learned, once, and one that starts counts from what the keeper has written.
 func TestEvidenceIsShared(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 3)
+	among(t, 3, func(t *testing.T, s *server, all []*member) {
 		for i := range 30 {
 			outcome := evidence.Same
 			if i%10 == 0 {

@@ -8,9 +8,7 @@ import (
 // TestFateUnknownAtGap: a batch whose fate is not known when the log has a gap was appended, and another member has replaced its answer since:
 // the member ends with the entries that the others have.
 func TestFateUnknownAtGap(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 2)
+	among(t, 2, func(t *testing.T, s *server, all []*member) {
 		all[0].link.setOnly("", "lost", 0)
 		all[0].put("a", "first")
 		time.Sleep(20 * time.Millisecond)

@@ -9,90 +9,9 @@ import (
 	"reprise/store"
 )
 
-// TestRepeatedPurgeLeavesNothing: a purge that the store had lost is made again in what it keeps too: a member that starts later does not find
-// what it names.
-func TestRepeatedPurgeLeavesNothing(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 2)
-		all[0].put("a", "first")
-		all[0].put("b", "other")
-		settle()
-		old := s.copy()
-		if err := all[1].purge(store.Filter{Model: "a"}); err != nil {
-			t.Fatal(err)
-		}
-		settle()
-		s.failover(old)
-		time.Sleep(5 * time.Second)
-		if n := len(s.ids()); n != 1 {
-			t.Errorf("%d records are left", n)
-		}
-		late := newMember(t, s, 3)
-		settle()
-		late.wants("a", "")
-		late.wants("b", "other")
-	})
-}
-
-// TestPurgerDies: a member that ends between its purge and the removal of what that names leaves nothing that a later member serves.
-func TestPurgerDies(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 2)
-		for i := range 200 {
-			all[0].put(fmt.Sprint("a", i), "first")
-		}
-		all[0].put("b", "other")
-		settle()
-		all[1].link.dies = true
-		all[1].link.set("", 5*time.Millisecond)
-		if err := all[1].purge(store.Filter{Model: "a"}); err == nil {
-			t.Error("a member that ends has removed everything")
-		}
-		all[0].wants("a199", "")
-		late := newMember(t, s, 3)
-		for range 20 {
-			late.wants("a199", "")
-			time.Sleep(50 * time.Millisecond)
-		}
-		all[0].wants("a199", "")
-		late.wants("b", "other")
-		if n := len(s.ids()); n != 1 {
-			t.Errorf("%d records are left", n)
-		}
-	})
-}
-
-// TestPurgerStaysAway: the same without a later member: the keeper finishes the purge, and what is stored then stays.
-func TestPurgerStaysAway(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 2)
-		for i := range 200 {
-			all[0].put(fmt.Sprint("a", i), "first")
-		}
-		settle()
-		all[1].link.dies = true
-		all[1].link.set("", 5*time.Millisecond)
-		all[1].purge(store.Filter{Model: "a"})
-		time.Sleep(time.Minute)
-		if n, purges := len(s.ids()), len(s.copy().purges); n != 0 || purges != 0 {
-			t.Errorf("%d records and %d unfinished purges are left", n, purges)
-		}
-		all[0].put("a", "second")
-		settle()
-		newMember(t, s, 3)
-		settle()
-		all[0].wants("a", "second")
-	})
-}
-
 // TestPurgeOfMany: a purge of more than the queue holds leaves nothing either.
 func TestPurgeOfMany(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 2, func(o *Options) { o.QueueEvents = 64 })
+	among(t, 2, func(t *testing.T, s *server, all []*member) {
 		for i := range 300 {
 			all[0].put(fmt.Sprint("a", i), "first")
 			time.Sleep(10 * time.Millisecond)
@@ -108,7 +27,7 @@ func TestPurgeOfMany(t *testing.T) {
 		late := newMember(t, s, 3)
 		settle()
 		late.wants("a299", "")
-	})
+	}, func(o *Options) { o.QueueEvents = 64 })
 }
 
 // follows is a link of a member that is never the keeper.
@@ -184,9 +103,7 @@ func TestBeginRepeats(t *testing.T) {
 // TestRepeatsDoNotGrow: members that load again and again repeat the purges of the last minute, and those that the others repeat, once for each
 // filter: they do not become more and more, until they are one of everything.
 func TestRepeatsDoNotGrow(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 3)
+	among(t, 3, func(t *testing.T, s *server, all []*member) {
 		all[0].put("b", "other")
 		for range 20 {
 			for _, m := range all {
@@ -214,9 +131,7 @@ func TestRepeatsDoNotGrow(t *testing.T) {
 func TestLogReturns(t *testing.T) {
 	for _, when := range []string{"never", "in the first log", "in the log between"} {
 		t.Run(when, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				s := newServer()
-				all := members(t, s, 2)
+			among(t, 2, func(t *testing.T, s *server, all []*member) {
 				all[0].put("a", "first")
 				settle()
 				old, want := s.copy(), "first"
@@ -241,6 +156,44 @@ func TestLogReturns(t *testing.T) {
 					m.wants("a", want)
 				}
 			})
+		})
+	}
+}
+
+// TestPurgerDies: a member that ends between its purge and the removal of what that names leaves nothing that a later member serves. Without a later
+// one the keeper finishes the purge, and what is stored then stays.
+func TestPurgerDies(t *testing.T) {
+	for _, stays := range []bool{false, true} { // away for long
+		among(t, 2, func(t *testing.T, s *server, all []*member) {
+			for i := range 200 {
+				all[0].put(fmt.Sprint("a", i), "first")
+			}
+			all[0].put("b", "other")
+			settle()
+			all[1].link.dies = true
+			all[1].link.set("", 5*time.Millisecond)
+			if err := all[1].purge(store.Filter{Model: "a"}); err == nil {
+				t.Error("a member that ends has removed everything")
+			}
+			all[0].wants("a199", "")
+			if stays {
+				time.Sleep(time.Minute)
+			}
+			late := newMember(t, s, 3)
+			for range 20 {
+				late.wants("a199", "")
+				time.Sleep(50 * time.Millisecond)
+			}
+			all[0].wants("a199", "")
+			late.wants("b", "other")
+			if n, purges := len(s.ids()), len(s.copy().purges); n != 1 || purges != 0 {
+				t.Errorf("%d records and %d unfinished purges are left", n, purges)
+			}
+			all[0].put("a", "second")
+			settle()
+			newMember(t, s, 4)
+			settle()
+			all[0].wants("a", "second")
 		})
 	}
 }

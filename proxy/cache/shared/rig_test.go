@@ -163,6 +163,15 @@ func members(t testing.TB, s *server, n int, change ...func(*Options)) (all []*m
 	return all
 }
 
+// among runs a test at some members of a server, in its own time.
+func among(t *testing.T, n int, run func(t *testing.T, s *server, all []*member), change ...func(*Options)) {
+	t.Helper()
+	bubble(t, func(t *testing.T) {
+		s := newServer()
+		run(t, s, members(t, s, n, change...))
+	})
+}
+
 func (s *server) callsOf(what string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

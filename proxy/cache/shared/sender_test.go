@@ -18,9 +18,7 @@ import (
 
 // TestBatchBeforePurge: a batch whose append has failed reaches the shared store behind a purge that was made since and has another serial.
 func TestBatchBeforePurge(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 2)
+	among(t, 2, func(t *testing.T, s *server, all []*member) {
 		all[0].link.setOnly("write", "refuse", 0)
 		all[0].put("b", "kept")
 		time.Sleep(time.Millisecond)

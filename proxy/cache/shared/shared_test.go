@@ -10,9 +10,7 @@ import (
 
 // TestMembersShare: what one member stores, the others serve; a hit that is at hand costs no call, and one that is not costs one.
 func TestMembersShare(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 3)
+	among(t, 3, func(t *testing.T, s *server, all []*member) {
 		all[0].put("a", "first")
 		all[0].wants("a", "first")
 		if n := s.callsOf("fetch"); n != 0 {
@@ -38,9 +36,7 @@ func TestMembersShare(t *testing.T) {
 
 // TestUnknownAnswer: an answer is served before its insertion was read from the log.
 func TestUnknownAnswer(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 2)
+	among(t, 2, func(t *testing.T, s *server, all []*member) {
 		all[1].link.set("", 200*time.Millisecond)
 		all[1].Shared.fetch.limit = time.Second
 		all[0].put("a", "first")
@@ -51,9 +47,7 @@ func TestUnknownAnswer(t *testing.T) {
 
 // TestPurgeHoldsEverywhere: once a purge has returned, no member serves what it names.
 func TestPurgeHoldsEverywhere(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 3)
+	among(t, 3, func(t *testing.T, s *server, all []*member) {
 		all[0].put("a", "first")
 		all[0].put("b", "other")
 		settle()
@@ -85,9 +79,7 @@ func TestPurgeHoldsEverywhere(t *testing.T) {
 func TestPartition(t *testing.T) {
 	for _, fault := range []string{"hold", "refuse"} {
 		t.Run(fault, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				s := newServer()
-				all := members(t, s, 2)
+			among(t, 2, func(t *testing.T, s *server, all []*member) {
 				all[0].put("a", "first")
 				all[0].put("b", "other")
 				settle()
@@ -138,9 +130,7 @@ func TestLongGrace(t *testing.T) {
 
 // TestPurgeWhileAway: a purge that cannot be appended is an error, holds here, and reaches the others later.
 func TestPurgeWhileAway(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 2)
+	among(t, 2, func(t *testing.T, s *server, all []*member) {
 		all[0].put("a", "first")
 		settle()
 		all[1].wants("a", "first")

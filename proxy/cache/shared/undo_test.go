@@ -39,9 +39,7 @@ func naming(e *store.Entry) map[string]store.Filter {
 func ways(t *testing.T, run func(t *testing.T, s *server, all []*member, undo func() error, purge store.Filter)) {
 	for _, way := range []string{"all", "its model", "its id"} {
 		t.Run(way, func(t *testing.T) {
-			bubble(t, func(t *testing.T) {
-				s := newServer()
-				all := members(t, s, 2)
+			among(t, 2, func(t *testing.T, s *server, all []*member) {
 				all[0].put("a", "first")
 				settle()
 				e, undo := all[0].undone("a")
@@ -69,9 +67,7 @@ func ways(t *testing.T, run func(t *testing.T, s *server, all []*member, undo fu
 
 // TestUndo: what is put back is served by all, also by a member that starts later.
 func TestUndo(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		all := members(t, s, 2)
+	among(t, 2, func(t *testing.T, s *server, all []*member) {
 		all[1].put("a", "first")
 		settle()
 		_, undo := all[0].undone("a")
