@@ -17,16 +17,16 @@ const (
 
 // nextSerial returns a serial above all that were given.
 func (q *queue) nextSerial() uint64 {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.serial++
 	return q.serial
 }
 
 // ready returns after which time take should be called; 0: now, negative: when more was added.
 func (q *queue) ready(now time.Time) time.Duration {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	switch {
 	case q.trying != nil || q.live[0] > 0 || q.live[1] >= batchMost:
 		return 0
@@ -56,8 +56,8 @@ type sending struct {
 // again. For a full server it has removals alone, if any wait: they make room for the rest. That they come before what was added earlier does not
 // matter: of an entry that is gone, nothing else has an effect.
 func (q *queue) take(m store.Mark, full bool) *sending {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if b := q.trying; b != nil {
 		if b.mark == m {
 			return b.sending()
@@ -79,7 +79,7 @@ func (q *queue) take(m store.Mark, full bool) *sending {
 			continue
 		}
 		q.live[hint(it.ev.Kind)]--
-		if c := q.claims.ids[it.ev.ID]; it.ev.Kind == store.EventInsert {
+		if c := q.ids[it.ev.ID]; it.ev.Kind == store.EventInsert {
 			if c == nil { // removed since, perhaps by a purge
 				q.bytes -= it.size
 				continue
@@ -125,8 +125,8 @@ func (b *batch) sending() *sending {
 
 // refused puts the batch that was tried back: it is not in the log.
 func (q *queue) refused() {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.trying != nil {
 		q.returnLocked()
 	}
@@ -135,7 +135,7 @@ func (q *queue) refused() {
 func (q *queue) returnLocked() {
 	for _, it := range q.trying.items {
 		q.live[hint(it.ev.Kind)]++
-		if c := q.claims.ids[it.ev.ID]; c != nil && c.it == it {
+		if c := q.ids[it.ev.ID]; c != nil && c.it == it {
 			c.tried = false
 		}
 	}
@@ -148,8 +148,8 @@ func (q *queue) returnLocked() {
 // was read. jumped reports that it was there before a load that this process has made since: the claims of the batch have hidden what came
 // after it in the log.
 func (q *queue) appended(serial, end, applied uint64) (jumped bool) {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.trying == nil || q.trying.serial != serial { // read from the log before the answer came
 		return false
 	}
@@ -166,13 +166,13 @@ func (q *queue) appendedLocked(end uint64) {
 		q.bytes -= it.size
 		it.size, it.ev.Vector = 0, nil
 		if _, removed := it.ev.Reason(); removed {
-			q.claims.removedLocked(it.key)
+			q.removedLocked(it.key)
 		}
 		if it.ev.Kind != store.EventInsert {
 			continue
 		}
 		it.ev.Entry = nil
-		if c := q.claims.keys[it.key]; c != nil && c.it == it {
+		if c := q.keys[it.key]; c != nil && c.it == it {
 			c.entry = nil
 		}
 	}
@@ -181,8 +181,8 @@ func (q *queue) appendedLocked(end uint64) {
 // confirm notes that a batch was read from the log, and returns what is to be applied again here: changes of others were applied since
 // they happened, which come before them in the log. known is false for a serial that this process has not used.
 func (q *queue) confirm(serial, n uint64) (again []cache.Event, known bool) {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.trying != nil && q.trying.serial == serial {
 		q.appendedLocked(n)
 	}
@@ -200,8 +200,8 @@ func (q *queue) confirmLocked(b *batch) (again []cache.Event) {
 	for _, it := range b.items {
 		switch _, removed := it.ev.Reason(); {
 		case it.ev.Kind == store.EventInsert:
-			if c := q.claims.keys[it.key]; c != nil && c.it == it {
-				q.claims.unclaimLocked(c)
+			if c := q.keys[it.key]; c != nil && c.it == it {
+				q.unclaimLocked(c)
 			}
 		case removed || it.ev.Kind == store.EventAlias || it.ev.Kind == store.EventAnchor:
 			again = append(again, it.ev)
@@ -213,8 +213,8 @@ func (q *queue) confirmLocked(b *batch) (again []cache.Event) {
 // passed notes that the log was read up to n: a batch that was appended twice, the second time without effect, is not found behind its
 // answer.
 func (q *queue) passed(n uint64) {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.passedLocked(n)
 }
 
@@ -228,8 +228,8 @@ func (q *queue) passedLocked(n uint64) {
 // restart follows a gap in the log: what was appended is among the entries that are loaded next, or was lost. keep is whether the
 // insertions that wait stay; otherwise a purge that was missed may name them, and they are dropped. m is the mark after the gap.
 func (q *queue) restart(m store.Mark, keep bool) {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.trying != nil && (q.trying.mark != m || !keep) {
 		q.returnLocked()
 	}
@@ -246,18 +246,18 @@ func (q *queue) restart(m store.Mark, keep bool) {
 			q.voidLocked(it)
 		}
 	}
-	clear(q.claims.keys)
-	clear(q.claims.ids)
+	clear(q.keys)
+	clear(q.ids)
 	q.orphans = nil
 }
 
 // clear drops everything: the process gets another number.
 func (q *queue) clear() {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	q.waiting, q.trying, q.sent, q.orphans = nil, nil, nil, nil
 	q.live, q.next, q.bytes = [2]int{}, [2]int{}, 0
-	clear(q.claims.keys)
-	clear(q.claims.ids)
-	clear(q.claims.removing)
+	clear(q.keys)
+	clear(q.ids)
+	clear(q.removing)
 }

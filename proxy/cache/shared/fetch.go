@@ -20,34 +20,21 @@ var (
 	errMoved = errors.New("the shared store has changes that are not applied here yet")
 )
 
-// fetcher gets answers from the shared store. After five faults in a row it leaves the store alone, and tries it once a second.
-type fetcher struct {
-	limit   time.Duration
-	breaker *gobreaker.CircuitBreaker[store.Fetched]
-}
-
-func newFetcher(limit time.Duration) *fetcher {
-	return &fetcher{limit, gobreaker.NewCircuitBreaker[store.Fetched](gobreaker.Settings{
+// newBreaker leaves the store alone after five faults of fetches in a row, and tries it once a second.
+func newBreaker() *gobreaker.CircuitBreaker[store.Fetched] {
+	return gobreaker.NewCircuitBreaker[store.Fetched](gobreaker.Settings{
 		Timeout:     time.Second,
 		ReadyToTrip: func(c gobreaker.Counts) bool { return c.ConsecutiveFailures >= 5 },
 		// A caller that has left says nothing about the store, neither good nor bad.
 		IsExcluded: func(err error) bool { return errors.Is(err, context.Canceled) },
-	})}
-}
-
-func (f *fetcher) get(ctx context.Context, fetch func(context.Context) (store.Fetched, error)) (store.Fetched, error) {
-	return f.breaker.Execute(func() (store.Fetched, error) {
-		ctx, cancel := context.WithTimeout(ctx, f.limit)
-		defer cancel()
-		return fetch(ctx)
 	})
 }
 
 // Fetch implements cache.Remote.
 func (s *Shared) Fetch(ctx context.Context, k store.Key, known *store.Entry) (*store.Entry, error) {
-	own, barred := s.queue.claims.answer(k, known)
+	own, barred := s.queue.answer(k, known)
 	switch {
-	case own != nil && (s.view.live() || s.queue.claims.unsent(own)):
+	case own != nil && (s.view.live() || s.queue.unsent(own)):
 		s.count.nearHits.Add(1)
 		return own, nil
 	case !s.view.live():
@@ -62,11 +49,13 @@ func (s *Shared) Fetch(ctx context.Context, k store.Key, known *store.Entry) (*s
 			return e, nil
 		}
 	}
-	got, err := s.fetch.get(ctx, func(ctx context.Context) (store.Fetched, error) {
+	got, err := s.breaker.Execute(func() (store.Fetched, error) {
+		ctx, cancel := context.WithTimeout(ctx, FetchTimeout)
+		defer cancel()
 		if known != nil {
 			return s.opt.Link.Answers.Fetch(ctx, k)
 		}
-		return s.opt.Link.Answers.FetchOrLease(ctx, k, s.opt.LeadTTL)
+		return s.opt.Link.Answers.FetchOrLease(ctx, k, leadTTL)
 	})
 	s.count.fetches.Add(1)
 	s.leads.fetched(k, got.Leased, err)
@@ -98,7 +87,7 @@ func (s *Shared) judge(got store.Fetched) (*store.Entry, error) {
 	_, mark, synced, _ := s.view.now()
 	if !synced || got.Now != mark || got.Entry != nil && s.purges.names(got.Entry) {
 		s.count.refusedMark.Add(1)
-		s.pulse.kick()
+		s.pulse.wake.ring()
 		return nil, errMoved
 	}
 	e := got.Entry
@@ -117,7 +106,7 @@ func (s *Shared) judge(got store.Fetched) (*store.Entry, error) {
 
 // Serves implements cache.Remote.
 func (s *Shared) Serves(e *store.Entry) bool {
-	return s.view.live() && !s.purges.names(e) || s.queue.claims.unsent(e)
+	return s.view.live() && !s.purges.names(e) || s.queue.unsent(e)
 }
 
 // Follows implements cache.Remote.
@@ -128,11 +117,11 @@ func (s *Shared) Follows() (breaks uint64, now bool) {
 
 // Appended implements cache.Remote: an insertion has a claim until it was read from the log, or dropped.
 func (s *Shared) Appended(ctx context.Context, id policy.ID) error {
-	ctx, cancel := context.WithTimeout(ctx, s.opt.CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	for {
 		_, _, _, changed := s.view.now()
-		if !s.queue.claims.claimed(id) {
+		if !s.queue.claimed(id) {
 			return nil
 		}
 		select {
@@ -169,7 +158,7 @@ func (s *Shared) Read(ev *cache.Event, _ *cache.Cause) {
 func (s *Shared) readApplied(ev *cache.Event, removed bool) {
 	switch {
 	case removed:
-		s.queue.claims.cancel(ev.ID)
+		s.queue.cancel(ev.ID)
 	case ev.Kind == store.EventInsert:
 		s.near.drop(ev.Entry.Key)
 		s.leads.stored(ev.Entry.Key)
@@ -177,4 +166,4 @@ func (s *Shared) readApplied(ev *cache.Event, removed bool) {
 }
 
 // Overrides implements cache.Log.
-func (s *Shared) Overrides(ev *cache.Event) bool { return s.queue.claims.overrides(ev) }
+func (s *Shared) Overrides(ev *cache.Event) bool { return s.queue.overrides(ev) }

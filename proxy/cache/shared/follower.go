@@ -60,7 +60,7 @@ func (f *follower) step(ctx context.Context) (step string, err error) {
 // load makes the entries those of the store, and continues with the log from where it ended before. Own insertions that wait stay, unless a
 // purge was missed that may name them.
 func (f *follower) load(ctx context.Context) error {
-	limit, cancel := context.WithTimeout(ctx, f.s.opt.CallTimeout)
+	limit, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if err := f.join(limit); err != nil {
 		return err
@@ -89,14 +89,14 @@ func (f *follower) load(ctx context.Context) error {
 
 func (f *follower) reconcile(ctx context.Context, at store.Pulse) error {
 	f.s.near.clear()
-	err := f.s.cache.Follower().Reconcile(ctx, f.s.opt.Link.Records, f.s.queue.claims.unsentID)
+	err := f.s.cache.Follower().Reconcile(ctx, f.s.opt.Link.Records, f.s.queue.unsentID)
 	if fault := (*cache.Fault)(nil); err != nil && !errors.As(err, &fault) {
 		return err
 	}
 	f.s.count.loads.Add(1)
 	f.s.loaded.Store(true)
 	f.s.view.set(at.End, at.Mark)
-	f.s.pulse.kick()
+	f.s.pulse.wake.ring()
 	return err
 }
 
@@ -122,7 +122,7 @@ func (f *follower) join(ctx context.Context) error {
 
 // read applies what follows at.
 func (f *follower) read(ctx context.Context, at store.Position) error {
-	ctx, cancel := context.WithTimeout(ctx, readWait+f.s.opt.CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, readWait+callTimeout)
 	defer cancel()
 	defer f.cancelAtGap(cancel)()
 	began := time.Now()
@@ -185,7 +185,7 @@ func (f *follower) apply(l *store.Logged) {
 	f.s.queue.passed(l.N)
 	f.s.view.advance(l.Position, l.Mark)
 	if l.Purge != nil {
-		f.s.pulse.kick() // not before: a beat that begins earlier does not report that it is applied, and the purge waits for the next
+		f.s.pulse.wake.ring() // not before: a beat that begins earlier does not report that it is applied, and the purge waits for the next
 	}
 }
 
@@ -206,7 +206,7 @@ func (f *follower) applyPurge(ctx context.Context, l *store.Logged, own bool) {
 	}
 	made := mine != nil && !mine.again
 	if made {
-		keep = f.s.queue.claims.claimed
+		keep = f.s.queue.claimed
 	}
 	f.s.purging.Store(own || f.s.pulse.keeps() || f.s.purges.waiting.Load() > 0)
 	defer f.s.purging.Store(false)
@@ -218,7 +218,7 @@ func (f *follower) applyPurge(ctx context.Context, l *store.Logged, own bool) {
 	f.s.purges.applied(l, mine, f.s.queue.last())
 	if own {
 		f.s.pulse.purged(l.Position)
-		f.s.queue.signal() // it may be finished already
+		f.s.queue.wake.ring() // it may be finished already
 	}
 }
 
@@ -238,7 +238,7 @@ func (f *follower) room(limit policy.Limit) policy.Limit {
 	if f.s.pulse.full.Load() == notFull {
 		f.least = 0
 	}
-	if f.s.queue.claims.removes() || !f.s.pulse.full.CompareAndSwap(full, madeRoom) {
+	if f.s.queue.removes() || !f.s.pulse.full.CompareAndSwap(full, madeRoom) {
 		return limit
 	}
 	n := f.s.cache.Stats().Store.Entries

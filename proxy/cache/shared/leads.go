@@ -18,7 +18,7 @@ import (
 // renewed while its flight lasts, and released when its answer is in the shared store; the lease of a process that died expires.
 type leads struct {
 	s       *Shared
-	wake    chan struct{}
+	wake    bell
 	anyWait atomic.Int32
 
 	mu      sync.Mutex // protects the rest
@@ -37,24 +37,17 @@ type leased struct {
 }
 
 func newLeads(s *Shared) *leads {
-	return &leads{s: s, wake: make(chan struct{}, 1), fetches: map[store.Key]leased{}, held: map[store.Key]struct{}{},
+	return &leads{s: s, wake: newBell(), fetches: map[store.Key]leased{}, held: map[store.Key]struct{}{},
 		ended: map[store.Key]time.Time{}, waiting: map[store.Key][]chan struct{}{}}
-}
-
-func (l *leads) kick() {
-	select {
-	case l.wake <- struct{}{}:
-	default:
-	}
 }
 
 // Lead gets the lease of a key for a flight that is to ask the upstream, or waits while another member has it. again reports that the
 // caller waited, so that the answer may be stored by now: it looks the key up again. The caller calls done when its flight has ended and
-// its answer was kept, whatever again is. The wait ends with the answer, with the lease, with ctx, or after LeadWait; where the shared
+// its answer was kept, whatever again is. The wait ends with the answer, with the lease, with ctx, or after leadWait; where the shared
 // store cannot be asked there is none.
 func (s *Shared) Lead(ctx context.Context, k store.Key) (again bool, done func()) {
 	l := s.leads
-	ctx, cancel := context.WithTimeout(ctx, s.opt.LeadWait)
+	ctx, cancel := context.WithTimeout(ctx, leadWait)
 	defer cancel()
 	for {
 		stored, leave := l.watch(k)
@@ -78,7 +71,7 @@ func (s *Shared) Lead(ctx context.Context, k store.Key) (again bool, done func()
 
 // wait waits for an answer, and reports whether to ask for the lease again instead.
 func (l *leads) wait(ctx context.Context, stored <-chan struct{}) (more bool) {
-	t := time.NewTimer(l.s.opt.LeadTTL / 8)
+	t := time.NewTimer(leadTTL / 8)
 	defer t.Stop()
 	select {
 	case <-stored:
@@ -100,7 +93,7 @@ func (l *leads) fetched(k store.Key, mine bool, err error) {
 	case !mine && err == nil:
 		if known && before.err != nil { // of another request: the store answers again, and is asked
 			l.abandonLocked(k, before)
-			l.kick()
+			l.wake.ring()
 		}
 	case !held:
 		l.fetches[k] = leased{at: time.Now(), taken: mine || asked, err: err}
@@ -126,9 +119,9 @@ func (l *leads) lease(ctx context.Context, k store.Key) (mine, taken bool, err e
 	delete(l.fetches, k)
 	l.mu.Unlock()
 	if !known {
-		ctx, cancel := context.WithTimeout(ctx, l.s.opt.FetchTimeout)
+		ctx, cancel := context.WithTimeout(ctx, FetchTimeout)
 		defer cancel()
-		mine, err := l.s.opt.Link.Leases.Lease(ctx, k, l.s.opt.LeadTTL)
+		mine, err := l.s.opt.Link.Leases.Lease(ctx, k, leadTTL)
 		if err != nil {
 			l.s.fault("lease", err)
 		}
@@ -189,12 +182,12 @@ func (l *leads) end(k store.Key) {
 	delete(l.held, k)
 	l.ended[k] = time.Now()
 	l.mu.Unlock()
-	l.kick()
+	l.wake.ring()
 }
 
 // run renews and releases.
 func (l *leads) run(ctx context.Context) {
-	tick := time.NewTicker(l.s.opt.LeadTTL / 3)
+	tick := time.NewTicker(leadTTL / 3)
 	defer tick.Stop()
 	for {
 		select {
@@ -215,9 +208,9 @@ func (l *leads) renew(ctx context.Context) {
 	if len(keys) == 0 {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.s.opt.CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if err := l.s.opt.Link.Leases.Renew(ctx, l.s.opt.LeadTTL, keys...); err != nil {
+	if err := l.s.opt.Link.Leases.Renew(ctx, leadTTL, keys...); err != nil {
 		l.s.fault("lease", err)
 	}
 }
@@ -228,13 +221,13 @@ func (l *leads) release(ctx context.Context) {
 	var keys []store.Key
 	l.mu.Lock()
 	for k, one := range l.fetches {
-		if time.Since(one.at) > l.s.opt.LeadTTL/4 { // of a request that has made no flight; one that searches for longer asks again
+		if time.Since(one.at) > leadTTL/4 { // of a request that has made no flight; one that searches for longer asks again
 			l.abandonLocked(k, one)
 		}
 	}
 	for k, since := range l.ended {
-		late := time.Since(since) > l.s.opt.LeadTTL
-		if !l.s.queue.claims.pending(k) || late {
+		late := time.Since(since) > leadTTL
+		if !l.s.queue.pending(k) || late {
 			delete(l.ended, k)
 			keys = append(keys, k)
 		}
@@ -243,7 +236,7 @@ func (l *leads) release(ctx context.Context) {
 	if len(keys) == 0 || !l.s.view.live() {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, l.s.opt.CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if err := l.s.opt.Link.Leases.Release(ctx, keys...); err != nil {
 		l.s.fault("lease", err)

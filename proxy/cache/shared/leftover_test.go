@@ -27,7 +27,7 @@ func TestPurgeOfMany(t *testing.T) {
 		late := newMember(t, s, 3)
 		settle()
 		late.wants("a299", "")
-	}, func(o *Options) { o.QueueEvents = 64 })
+	}, func(o *Options) { o.queueEvents = 64 })
 }
 
 // follows is a link of a member that is never the keeper.

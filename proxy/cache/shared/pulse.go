@@ -25,7 +25,7 @@ const (
 type pulse struct {
 	s          *Shared
 	every      time.Duration
-	wake       chan struct{}
+	wake       bell
 	offset     atomic.Int64 // of the store's clock
 	unfinished store.Mark   // the first unfinished purge, and since when it is; of the goroutine that beats
 	since      time.Time
@@ -43,14 +43,7 @@ type pulse struct {
 }
 
 func newPulse(s *Shared) *pulse {
-	return &pulse{s: s, every: min(300*time.Millisecond, s.opt.Grace/3), wake: make(chan struct{}, 1), beats: make(chan struct{})}
-}
-
-func (p *pulse) kick() {
-	select {
-	case p.wake <- struct{}{}:
-	default:
-	}
+	return &pulse{s: s, every: min(300*time.Millisecond, s.opt.grace/3), wake: newBell(), beats: make(chan struct{})}
 }
 
 func (p *pulse) run(ctx context.Context) {
@@ -76,7 +69,7 @@ func (p *pulse) beat(ctx context.Context) {
 		return
 	}
 	began := time.Now()
-	limit, cancel := context.WithTimeout(ctx, p.s.opt.CallTimeout)
+	limit, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	got, err := p.s.opt.Link.Group.Beat(limit, at, p.s.view.live())
 	p.note(got, err)
@@ -136,7 +129,7 @@ func (p *pulse) trimLog(ctx context.Context) {
 	if at.N == 0 || !p.appliedBy(at.N) {
 		return
 	}
-	ctx, cancel := context.WithTimeout(ctx, p.s.opt.CallTimeout)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	if err := p.s.opt.Link.Log.TrimLog(ctx, at); err != nil {
 		p.s.fault("trim", err)
@@ -199,7 +192,7 @@ func (p *pulse) appliedBy(n uint64) bool {
 	if p.failing || p.last.End.N < n {
 		return false
 	}
-	gone := max(memberGone, 2*p.s.opt.Grace)
+	gone := max(memberGone, 2*p.s.opt.grace)
 	for _, m := range p.last.Members {
 		if m.Process != p.s.opt.Link.Group.Process() && m.Applied < n && m.Silent < gone {
 			return false

@@ -35,8 +35,8 @@ type purge struct {
 
 // purges are those that this process has still to append, and those that were applied: a store that lost changes may have lost the latter.
 type purges struct {
-	waiting atomic.Int32  // len(pending)
-	added   chan struct{} // gets a value with each that is added; has room for one
+	waiting atomic.Int32 // len(pending)
+	added   bell         // rings with each that is added
 
 	mu      sync.Mutex // protects the rest
 	pending []*purge   // in order
@@ -62,7 +62,7 @@ type knownPurge struct {
 	made   time.Time
 }
 
-func newPurges() *purges { return &purges{added: make(chan struct{}, 1), left: map[uint64]left{}} }
+func newPurges() *purges { return &purges{added: newBell(), left: map[uint64]left{}} }
 
 // add makes a purge wait to be appended, and returns what is closed when that was tried. Too many become one of everything. One that is repeated
 // is for all of its filter that are repeated, and waits once: members that repeat each other's purges would make more of them at every load.
@@ -89,10 +89,7 @@ func (p *purges) add(f store.Filter, made time.Time, again bool) (one *purge, tr
 	}
 	p.pending = append(p.pending, one)
 	p.waiting.Store(int32(len(p.pending)))
-	select {
-	case p.added <- struct{}{}:
-	default:
-	}
+	p.added.ring()
 	return one, one.tried
 }
 
@@ -281,8 +278,8 @@ func (s *Shared) repeat(p store.Pulse) {
 // this is not certain yet.
 func (s *Shared) Purge(ctx context.Context, f store.Filter) error {
 	one, tried := s.purges.add(f, time.Now(), false)
-	s.queue.signal()
-	limit, cancel := context.WithTimeout(ctx, s.opt.CallTimeout)
+	s.queue.wake.ring()
+	limit, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	select {
 	case <-tried:
@@ -295,7 +292,7 @@ func (s *Shared) Purge(ctx context.Context, f store.Filter) error {
 	if err != nil {
 		return errors.Join(errNotSent, err)
 	}
-	limit, cancel = context.WithTimeout(ctx, s.opt.Grace)
+	limit, cancel = context.WithTimeout(ctx, s.opt.grace)
 	defer cancel()
 	s.everywhere(limit, one)
 	if err := ctx.Err(); err != nil { // before the grace has passed
@@ -309,7 +306,7 @@ func (s *Shared) Purge(ctx context.Context, f store.Filter) error {
 func (s *Shared) removed(ctx context.Context, one *purge) error {
 	select {
 	case <-one.applied:
-	case <-time.After(s.opt.CallTimeout):
+	case <-time.After(callTimeout):
 		return errNotSent
 	}
 	last, batches, moved := s.queue.last(), s.count.batches.Load(), time.Now()
@@ -320,7 +317,7 @@ func (s *Shared) removed(ctx context.Context, one *purge) error {
 		if now := s.count.batches.Load(); now != batches {
 			batches, moved = now, time.Now()
 		}
-		if time.Since(moved) > s.opt.CallTimeout || !sleep(ctx, 5*time.Millisecond) {
+		if time.Since(moved) > callTimeout || !sleep(ctx, 5*time.Millisecond) {
 			return errNotSent
 		}
 	}
@@ -338,7 +335,7 @@ func (s *Shared) everywhere(ctx context.Context, one *purge) {
 		if s.pulse.appliedBy(one.at.N) {
 			return
 		}
-		s.pulse.kick()
+		s.pulse.wake.ring()
 		select {
 		case <-beats:
 		case <-ctx.Done():

@@ -3,6 +3,7 @@ package shared
 import (
 	"context"
 	"slices"
+	"sync"
 	"time"
 
 	"reprise/policy"
@@ -34,24 +35,27 @@ type queue struct {
 	most      int
 	mostBytes int64
 	count     *counters
-	wake      chan struct{} // has room for one
+	wake      bell
 
-	claims  claims  // its mutex protects the rest
-	serial  uint64  // the last one given
-	added   uint64  // items, ever
-	lost    bool    // a removal was dropped since the last load: the shared store still has what it removed
-	waiting []*item // in order
-	live    [2]int  // how many of them are not void: others, and hints
-	next    [2]int  // before this place in waiting none is left to be dropped: of others, of hints
-	bytes   int64   // of waiting and trying
-	trying  *batch  // being appended, or of unknown fate
-	sent    []*batch
-	orphans []*store.Entry // entries in the cache whose insertion was dropped
+	mu       sync.Mutex // protects the rest
+	keys     map[store.Key]*claim
+	ids      map[policy.ID]*claim
+	removing map[store.Key]int // own removals that are not in the shared store yet
+	serial   uint64            // the last one given
+	added    uint64            // items, ever
+	lost     bool              // a removal was dropped since the last load: the shared store still has what it removed
+	waiting  []*item           // in order
+	live     [2]int            // how many of them are not void: others, and hints
+	next     [2]int            // before this place in waiting none is left to be dropped: of others, of hints
+	bytes    int64             // of waiting and trying
+	trying   *batch            // being appended, or of unknown fate
+	sent     []*batch
+	orphans  []*store.Entry // entries in the cache whose insertion was dropped
 }
 
 func newQueue(events int, bytes int64, count *counters) *queue {
-	return &queue{most: events, mostBytes: bytes, count: count, wake: make(chan struct{}, 1),
-		claims: claims{keys: map[store.Key]*claim{}, ids: map[policy.ID]*claim{}, removing: map[store.Key]int{}}}
+	return &queue{most: events, mostBytes: bytes, count: count, wake: newBell(),
+		keys: map[store.Key]*claim{}, ids: map[policy.ID]*claim{}, removing: map[store.Key]int{}}
 }
 
 // hint is 1 for events that only inform policy and topics, and 0 for others. Hints wait for others, and are at most a quarter of what
@@ -75,18 +79,18 @@ func sizeOf(ev *cache.Event) int64 {
 // add appends an event of the cache to those that wait. The cache holds its lock.
 func (q *queue) add(ev *cache.Event) {
 	it := &item{ev: *ev, key: ev.Key, size: sizeOf(ev), added: time.Now()}
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if ev.Kind == store.EventVector && q.bytes > q.mostBytes/4 { // the others can compute it, and answers need the room
 		q.count.drop(ev.Kind)
 		return
 	}
 	if _, removed := ev.Reason(); removed {
-		q.claims.cancelLocked(ev.ID)
-		q.claims.removing[it.key]++
+		q.cancelLocked(ev.ID)
+		q.removing[it.key]++
 	} else if ev.Kind == store.EventInsert {
 		it.key = ev.Entry.Key
-		q.claims.claimLocked(it)
+		q.claimLocked(it)
 	}
 	q.added++
 	it.seq = q.added
@@ -94,7 +98,7 @@ func (q *queue) add(ev *cache.Event) {
 	q.addedLocked(it)
 	q.boundLocked()
 	if hint(ev.Kind) == 0 || q.live[1] == 1 || q.live[1] >= batchMost {
-		q.signal()
+		q.wake.ring()
 	}
 }
 
@@ -103,19 +107,12 @@ func (q *queue) addedLocked(it *item) {
 	q.bytes += it.size
 }
 
-func (q *queue) signal() {
-	select {
-	case q.wake <- struct{}{}:
-	default:
-	}
-}
-
 // voidLocked drops an item that waits.
 func (q *queue) voidLocked(it *item) {
 	q.live[hint(it.ev.Kind)]--
 	q.bytes -= it.size
 	if _, removed := it.ev.Reason(); removed {
-		q.claims.removedLocked(it.key)
+		q.removedLocked(it.key)
 	}
 	it.void, it.ev, it.size = true, cache.Event{ID: it.ev.ID}, 0
 }
@@ -149,7 +146,7 @@ func (q *queue) dropLocked(kind int, removals bool) bool {
 		q.count.drop(it.ev.Kind)
 		_, removed := it.ev.Reason()
 		q.lost = q.lost || removed
-		if c := q.claims.ids[it.ev.ID]; c != nil && c.it == it {
+		if c := q.ids[it.ev.ID]; c != nil && c.it == it {
 			q.orphans = append(q.orphans, c.entry)
 			c.entry = nil
 		}
@@ -165,8 +162,8 @@ func (q *queue) dropLocked(kind int, removals bool) bool {
 
 // takeOrphans returns entries that the cache is to remove. Their claims stay until then.
 func (q *queue) takeOrphans() []*store.Entry {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	all := q.orphans
 	q.orphans = nil
 	return all
@@ -180,7 +177,7 @@ func (q *queue) empty(ctx context.Context) error {
 		if n, _ := q.size(); n == 0 {
 			return nil
 		}
-		q.signal()
+		q.wake.ring()
 		select {
 		case <-tick.C:
 		case <-ctx.Done():
@@ -191,15 +188,15 @@ func (q *queue) empty(ctx context.Context) error {
 
 // last is the number of the last item that was added.
 func (q *queue) last() uint64 {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	return q.added
 }
 
 // has reports whether an item up to a number is still to be appended, and whether removals were dropped, which may have been among these items.
 func (q *queue) has(seq uint64) (waits, lost bool) {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	if q.trying != nil && q.trying.items[0].seq <= seq {
 		return true, q.lost
 	}
@@ -210,15 +207,15 @@ func (q *queue) has(seq uint64) (waits, lost bool) {
 // lacks reports whether the shared store has what was removed here, because removals were dropped, and whether nothing waits any more.
 func (q *queue) lacks() (lost, empty bool) {
 	n, _ := q.size()
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	return q.lost, n == 0
 }
 
 // size is how many events wait, and what they take.
 func (q *queue) size() (events int, bytes int64) {
-	q.claims.mu.Lock()
-	defer q.claims.mu.Unlock()
+	q.mu.Lock()
+	defer q.mu.Unlock()
 	events = q.live[0] + q.live[1]
 	if q.trying != nil {
 		events += len(q.trying.items)

@@ -34,7 +34,7 @@ func (w *sender) run(ctx context.Context) {
 		switch {
 		case errors.Is(err, store.ErrPurged): // the follower reads the purge
 			w.s.count.refused.Add(1)
-			w.s.pulse.kick()
+			w.s.pulse.wake.ring()
 			wait = backoffFirst
 		case err != nil && ctx.Err() == nil:
 			w.s.fault("append", err)
@@ -55,7 +55,7 @@ func (w *sender) step(ctx context.Context) (wait time.Duration, err error) {
 	if !w.s.joined.Load() {
 		return -1, nil
 	}
-	limit, cancel := context.WithTimeout(ctx, w.s.opt.CallTimeout)
+	limit, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	_, mark, synced, _ := w.s.view.now() // before the purge or the batch is taken: the mark does not have the purge then, see take for the batch
 	if one, serial, filter := w.s.purges.next(w.s.queue.nextSerial); one != nil {
@@ -79,7 +79,7 @@ func (w *sender) append(ctx context.Context, mark store.Mark) error {
 	if w.full = false; b == nil {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, w.s.opt.CallTimeout+b.transfer)
+	ctx, cancel := context.WithTimeout(ctx, callTimeout+b.transfer)
 	defer cancel()
 	end, err := w.s.opt.Link.Log.Append(ctx, b.mark, b.serial, b.events)
 	at, now, _, _ := w.s.view.now()
@@ -101,7 +101,7 @@ func (w *sender) append(ctx context.Context, mark store.Mark) error {
 		w.s.view.lose()
 	}
 	w.s.count.batches.Add(1)
-	w.s.leads.kick()
+	w.s.leads.wake.ring()
 	return nil
 }
 

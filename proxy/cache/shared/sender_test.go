@@ -189,7 +189,7 @@ func TestPanics(t *testing.T) {
 // TestPurgeCutShort: a purge whose caller leaves before a silent member is deaf is not confirmed, and one that waits is.
 func TestPurgeCutShort(t *testing.T) {
 	bubble(t, func(t *testing.T) {
-		all := members(t, newServer(), 2, func(o *Options) { o.Grace = time.Minute })
+		all := members(t, newServer(), 2, func(o *Options) { o.grace = time.Minute })
 		all[0].put("a", "first")
 		settle()
 		all[1].wants("a", "first")

@@ -58,7 +58,7 @@
 //
 // # A member that is cut off
 //
-//	last pulse whose end was applied          + Grace                               contact
+//	last pulse whose end was applied          + grace                               contact
 //	────────┼────────────────────────────────────┼────────────────────────────────────┼──────────
 //	        live: serves all that is stored      deaf: serves only what has never     continues or loads
 //	                                             left it, and appends nothing
@@ -92,6 +92,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/sony/gobreaker/v2"
+
 	"reprise/policy"
 	"reprise/proxy/cache"
 	"reprise/store"
@@ -99,6 +101,12 @@ import (
 
 // FetchTimeout bounds one fetch of an answer, with the lease of its key: on a busy machine a reply can take as long.
 const FetchTimeout = 250 * time.Millisecond
+
+const (
+	callTimeout = time.Second             // of any other call
+	leadWait    = 10 * time.Second        // how long a request waits for another member to answer it
+	leadTTL     = 1500 * time.Millisecond // of the lease of a flight
+)
 
 // Options of a Shared.
 type Options struct {
@@ -113,23 +121,17 @@ type Options struct {
 	Fit       func(policy.Limit) policy.Limit
 	NearBytes int64 // of the near-cache; default 64 MiB, negative: none
 
-	// Grace is how long a member that learns nothing of the log serves what others may have purged; default 1 s.
-	Grace        time.Duration
-	FetchTimeout time.Duration // of one fetch; default FetchTimeout
-	CallTimeout  time.Duration // of any other call; default 1 s
-
-	// QueueEvents and QueueBytes bound the events that wait to be appended; defaults 65,536 and 64 MiB. The oldest are dropped first.
-	QueueEvents int
-	QueueBytes  int64
-
-	LeadWait time.Duration // how long a request waits for another member to answer it; default 10 s
-	LeadTTL  time.Duration // of the lease of a flight; default 1.5 s
+	// QueueBytes bounds the events that wait to be appended; default 64 MiB. The oldest are dropped first.
+	QueueBytes int64
 
 	// Purged is called after a purge of another member was applied, before it is confirmed: what was derived from entries must be
 	// dropped. nil ignores.
 	Purged func(store.Filter)
 	// OnFault is called with a fault and the step that it happened in. nil ignores.
 	OnFault func(step string, err error)
+
+	grace       time.Duration // how long a member that learns nothing of the log serves what others may have purged; default 1 s
+	queueEvents int           // most events that wait to be appended; default 65,536
 }
 
 func (o *Options) fill() error {
@@ -138,13 +140,9 @@ func (o *Options) fill() error {
 		return errors.New("share a cache: a part of the link is missing")
 	}
 	defaults(&o.NearBytes, 64<<20)
-	defaults(&o.Grace, time.Second)
-	defaults(&o.FetchTimeout, FetchTimeout)
-	defaults(&o.CallTimeout, time.Second)
-	defaults(&o.QueueEvents, 1<<16)
 	defaults(&o.QueueBytes, 64<<20)
-	defaults(&o.LeadWait, 10*time.Second)
-	defaults(&o.LeadTTL, 1500*time.Millisecond)
+	defaults(&o.grace, time.Second)
+	defaults(&o.queueEvents, 1<<16)
 	if o.Fit == nil {
 		o.Fit = func(l policy.Limit) policy.Limit { return l }
 	}
@@ -169,14 +167,14 @@ type Shared struct {
 	opt   Options
 	cache *cache.Cache // set by Start
 
-	view   *view
-	queue  *queue
-	purges *purges
-	near   *near
-	pulse  *pulse
-	leads  *leads
-	fetch  *fetcher
-	count  counters
+	view    *view
+	queue   *queue
+	purges  *purges
+	near    *near
+	pulse   *pulse
+	leads   *leads
+	breaker *gobreaker.CircuitBreaker[store.Fetched]
+	count   counters
 
 	joined atomic.Bool // secret and process number are those of the shared store
 	loaded atomic.Bool // the entries are here
@@ -201,13 +199,13 @@ func New(o Options) (*Shared, error) {
 	}
 	s := &Shared{opt: o}
 	s.joined.Store(!o.Away)
-	s.view = newView(o.Grace)
-	s.queue = newQueue(o.QueueEvents, o.QueueBytes, &s.count)
+	s.view = newView(o.grace)
+	s.queue = newQueue(o.queueEvents, o.QueueBytes, &s.count)
 	s.purges = newPurges()
 	s.near = newNear(o.NearBytes)
 	s.pulse = newPulse(s)
 	s.leads = newLeads(s)
-	s.fetch = newFetcher(o.FetchTimeout)
+	s.breaker = newBreaker()
 	return s, nil
 }
 
@@ -254,7 +252,7 @@ func (s *Shared) Close(ctx context.Context) error {
 	}()
 	select {
 	case <-ended:
-	case <-time.After(readWait + s.opt.CallTimeout):
+	case <-time.After(readWait + callTimeout):
 	}
 	return err
 }
@@ -276,6 +274,18 @@ func guard(run func() error) (err error) {
 func (s *Shared) guarded(ctx context.Context, step string, run func(context.Context)) {
 	if err := guard(func() error { run(ctx); return nil }); err != nil {
 		s.fault(step, err)
+	}
+}
+
+// bell wakes one goroutine that waits for it, at once or when it waits next.
+type bell chan struct{}
+
+func newBell() bell { return make(bell, 1) }
+
+func (b bell) ring() {
+	select {
+	case b <- struct{}{}:
+	default:
 	}
 }
 

@@ -38,7 +38,6 @@ func TestMembersShare(t *testing.T) {
 func TestUnknownAnswer(t *testing.T) {
 	among(t, 2, func(t *testing.T, s *server, all []*member) {
 		all[1].link.set("", 200*time.Millisecond)
-		all[1].Shared.fetch.limit = time.Second
 		all[0].put("a", "first")
 		time.Sleep(time.Millisecond)
 		all[1].wants("a", "first")
@@ -114,7 +113,7 @@ func TestPartition(t *testing.T) {
 func TestLongGrace(t *testing.T) {
 	bubble(t, func(t *testing.T) {
 		const grace = 30 * time.Second
-		all := members(t, newServer(), 2, func(o *Options) { o.Grace = grace })
+		all := members(t, newServer(), 2, func(o *Options) { o.grace = grace })
 		all[0].put("a", "first")
 		settle()
 		all[1].wants("a", "first")

@@ -80,7 +80,7 @@ func (s *Shared) Stats() Stats {
 	}
 	st.Queued, st.QueuedBytes = s.queue.size()
 	st.NearEntries, st.NearBytes = s.near.stats()
-	switch s.fetch.breaker.State() {
+	switch s.breaker.State() {
 	case gobreaker.StateClosed:
 		st.Breaker = "closed"
 	case gobreaker.StateHalfOpen:
