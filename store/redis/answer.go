@@ -88,8 +88,6 @@ func (s *seal) decodeAnswer(key store.Key, value []byte) (e *store.Entry, writte
 // store.DecodeAnswer. A Now of zero says that the store has no head, because the server was emptied. A value that is damaged or not ours
 // is counted and is no entry.
 func (s *Shared) Fetch(ctx context.Context, key store.Key) (f store.Fetched, err error) {
-	ctx, cancel := bounded(ctx)
-	defer cancel()
 	v, err := s.link.client().MGet(ctx, s.link.keys.mark, s.link.keys.answer(key)).Result()
 	if err != nil {
 		return f, s.link.seen(err)

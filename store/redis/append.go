@@ -18,7 +18,7 @@ import (
 func (s *Shared) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (p store.Position, err error) {
 	payload, records := store.AppendEvents(nil, evs, *s.space.Load())
 	seal := s.seal.Load()
-	args := []any{s.link.keys.prefix, logName(m.Log), m.Purges, s.processArg(), serial, s.opt.LogLength, payload, s.opt.MaxAliases, s.opt.LogBytes}
+	args := []any{s.link.keys.prefix, logName(m.Log), m.Purges, s.processArg(), serial, logLength, payload, s.opt.MaxAliases, s.opt.LogBytes}
 	for i := range evs {
 		ev := &evs[i]
 		switch id := bytesOf(uint64(ev.ID)); ev.Kind {
@@ -91,7 +91,7 @@ func (s *Shared) Purge(ctx context.Context, serial uint64, f store.Filter) (m st
 	if err != nil {
 		return m, fmt.Errorf("purge: %w", err)
 	}
-	v, err := s.link.run(ctx, purgeScript, []string{s.link.keys.head, s.link.keys.mark, s.link.keys.log, s.link.keys.purges}, s.processArg(), serial, s.opt.LogLength, filter)
+	v, err := s.link.run(ctx, purgeScript, []string{s.link.keys.head, s.link.keys.mark, s.link.keys.log, s.link.keys.purges}, s.processArg(), serial, logLength, filter)
 	if err != nil {
 		return m, fmt.Errorf("purge: %w", err)
 	}

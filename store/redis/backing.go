@@ -34,12 +34,6 @@ var _ store.Backing = (*backing)(nil)
 // space and the secret that Agree has found. A Load reads all of it, in some hundred round trips; ErrUnreachable is as that of Open.
 func (s *Shared) Backing() store.Backing { return &backing{s: s, member: true} }
 
-// loadTime bounds one of the round trips of a Load, and writeTime a Write.
-const (
-	loadTime  = 10 * time.Second
-	writeTime = 5 * time.Second
-)
-
 // Load implements store.Backing.
 func (b *backing) Load(fn func(store.Record) error) (r store.Report, err error) {
 	r.Name = b.s.Name()
@@ -75,8 +69,7 @@ type loading struct {
 
 // buckets reads some hashes of the shelf of a kind.
 func (l *loading) buckets(kind store.Kind, from, to uint64) error {
-	ctx, cancel := context.WithTimeout(context.Background(), loadTime)
-	defer cancel()
+	ctx := context.Background() // the client bounds each answer
 	pipe := l.s.link.client().Pipeline()
 	var answers []*redis.Cmd
 	for id := from; id < to; id++ {
@@ -164,7 +157,7 @@ func (b *backing) Write(batch *store.Batch) error {
 	if len(w.args) == 0 {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), writeTime)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second) // a stop waits for it
 	defer cancel()
 	v, err := b.s.link.run(ctx, writeScript, w.names, w.args...)
 	if err != nil {

@@ -48,17 +48,6 @@ func (l *link) close() error {
 	return l.clients.close()
 }
 
-// most bounds a call without a deadline.
-const most = 5 * time.Second
-
-// bounded is ctx with a deadline.
-func bounded(ctx context.Context) (context.Context, context.CancelFunc) {
-	if _, ok := ctx.Deadline(); ok {
-		return ctx, func() {}
-	}
-	return context.WithTimeout(ctx, most)
-}
-
 // silence keeps the client from writing to the standard error: every fault is returned.
 var silence = sync.OnceFunc(func() { redis.SetLogger(noLog{}) })
 
@@ -72,13 +61,16 @@ func (l *link) newClients() clients {
 	return clients{do: l.newClient(0), read: l.newClient(1)}
 }
 
+// longest bounds each answer of a server where the context of the call has no deadline.
+const longest = 10 * time.Second
+
 // newClient makes a client with so many connections to each server; 0 is the usual number. Every command obeys the deadline of its context
 // and is sent once: what may be repeated is for the caller to decide.
 func (l *link) newClient(size int) redis.UniversalClient {
 	const dial = 2 * time.Second
 	o := redis.UniversalOptions{
 		Addrs: l.to.addrs, DB: l.to.db, MasterName: l.to.master, Username: l.to.user, Password: l.to.password, SentinelPassword: l.sentinelPassword,
-		TLSConfig: l.to.secure, Protocol: 2, MaxRetries: -1, DialTimeout: dial, DialerRetries: 1, ReadTimeout: loadTime, WriteTimeout: loadTime,
+		TLSConfig: l.to.secure, Protocol: 2, MaxRetries: -1, DialTimeout: dial, DialerRetries: 1, ReadTimeout: longest, WriteTimeout: longest,
 		ContextTimeoutEnabled: true, PoolSize: size, DisableIdentity: true, IsClusterMode: l.to.mode == cluster,
 		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled},
 	}
@@ -135,8 +127,6 @@ func (l *link) renew() {
 
 // run runs a script by its digest, and sends its text where the server does not have it.
 func (l *link) run(ctx context.Context, script *redis.Script, keys []string, args ...any) (any, error) {
-	ctx, cancel := bounded(ctx)
-	defer cancel()
 	v, err := script.Run(ctx, l.client(), keys, args...).Result()
 	return v, l.seen(err)
 }

@@ -62,8 +62,6 @@ func (s *Shared) beginArgs() []any {
 // Agree reads what the processes that share the store have agreed on, or begins it, and gets a number for this process. The errors are
 // those of Open. After it has succeeded once, another call gets a number that no other process has; usually the same.
 func (s *Shared) Agree(ctx context.Context) error {
-	ctx, cancel := bounded(ctx)
-	defer cancel()
 	err := s.link.checkServer(ctx)
 	if err != nil {
 		err = s.link.to.diagnose(err)

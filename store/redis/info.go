@@ -18,8 +18,6 @@ type Info struct {
 
 // Info asks the server that has the store: of a cluster the node of its slot.
 func (s *Shared) Info(ctx context.Context) (i Info, err error) {
-	ctx, cancel := bounded(ctx)
-	defer cancel()
 	server, err := s.link.info(ctx, "server")
 	if err != nil {
 		return i, s.link.seen(err)

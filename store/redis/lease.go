@@ -10,8 +10,6 @@ import (
 
 // Lease takes the lease of a flight, and reports whether this process has it now. It ends after ttl unless it is renewed.
 func (s *Shared) Lease(ctx context.Context, key store.Key, ttl time.Duration) (mine bool, err error) {
-	ctx, cancel := bounded(ctx)
-	defer cancel()
 	mine, err = s.link.client().SetNX(ctx, s.link.keys.flight(key), s.token, ttl).Result()
 	if err != nil {
 		return false, fmt.Errorf("take lease: %w", s.link.seen(err))

@@ -38,7 +38,7 @@ const readAtOnce = 256 // batches
 // Read returns the batches after a position, at most some hundred, and waits for the first where there is none yet: none after wait is no
 // error. store.ErrGap says that the log does not continue at this position: it was shortened, or the server has lost the batches since.
 func (s *Shared) Read(ctx context.Context, after store.Position, wait time.Duration) ([]store.Logged, error) {
-	ctx, cancel := context.WithTimeout(ctx, wait+most)
+	ctx, cancel := context.WithTimeout(ctx, wait+longest)
 	defer cancel()
 	log, id := split(after)
 	block := max(wait, time.Millisecond)

@@ -61,12 +61,15 @@ type Options struct {
 	Secret string
 	// Name is this process in the list of members; "" is its host and process id.
 	Name string
-	// LogLength is about how many batches the log keeps at most, and LogBytes about how many bytes; 0 is 16384 and 64 MiB. What all members
-	// have applied is dropped earlier. A process that lacks what was dropped loads the records again.
-	LogLength, LogBytes int
+	// LogBytes is about how many bytes the log keeps at most; 0 is 64 MiB. What all members have applied is dropped earlier. A process that lacks
+	// what was dropped loads the records again.
+	LogBytes int
 	// MaxAliases is how many aliases the record of an entry has, as in store.Options; 0 is 16.
 	MaxAliases int
 }
+
+// logLength is about how many batches the log keeps at most.
+const logLength = 16384
 
 // Shared is a store that several processes share. Its methods may be called at any time, by several goroutines; Read has one connection,
 // so that only one call of it runs at a time. A call whose context has no deadline ends after some seconds.
@@ -89,7 +92,7 @@ type Shared struct {
 // then, until Agree succeeds. After another error there is no Shared: store.ErrVersion, store.ErrSecret, or
 // store.ErrRefused with what is allowed.
 func Open(ctx context.Context, o Options) (*Shared, error) {
-	s, err := newShared(o)
+	s, err := New(o)
 	if err != nil {
 		return nil, fmt.Errorf("open shared store: %w", err)
 	}
@@ -101,7 +104,8 @@ func Open(ctx context.Context, o Options) (*Shared, error) {
 	return s, err
 }
 
-func newShared(o Options) (*Shared, error) {
+// New connects at the first call, and agrees on nothing: see Agree. The error is store.ErrRefused: the options cannot be used.
+func New(o Options) (*Shared, error) {
 	to, err := parseURL(o.URL)
 	if err != nil {
 		return nil, err
@@ -126,9 +130,6 @@ func SetSpace(s *Shared, name string) { s.space.Store(&name) }
 func (o *Options) fill() {
 	if o.Prefix == "" {
 		o.Prefix = "reprise"
-	}
-	if o.LogLength <= 0 {
-		o.LogLength = 16384
 	}
 	if o.LogBytes <= 0 {
 		o.LogBytes = 64 << 20

@@ -2,63 +2,36 @@ package redis
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"strings"
 	"time"
 )
 
-// View looks at a shared store and only reads: it begins none, joins none and is no member.
-type View struct{ of *Shared }
-
-// NewView connects at the first call. The error is store.ErrRefused: the options cannot be used.
-func NewView(o Options) (*View, error) {
-	s, err := newShared(o)
-	if err != nil {
-		return nil, err
-	}
-	return &View{s}, nil
-}
-
-// Close closes the connections.
-func (v *View) Close() error { return v.of.link.close() }
-
-// Name is where the store is, without credentials.
-func (v *View) Name() string { return v.of.Name() }
+// What follows looks at a store and only reads. After New it begins none, joins none and is no member.
 
 // Ping sends one command and returns how long its answer took. The errors are those of Open.
-func (v *View) Ping(ctx context.Context) (time.Duration, error) {
-	ctx, cancel := bounded(ctx)
-	defer cancel()
+func (s *Shared) Ping(ctx context.Context) (time.Duration, error) {
 	began := time.Now()
-	if err := v.of.link.client().Exists(ctx, v.of.link.keys.head).Err(); err != nil {
-		return 0, v.of.link.to.diagnose(err)
+	if err := s.link.client().Exists(ctx, s.link.keys.head).Err(); err != nil {
+		return 0, s.link.to.diagnose(err)
 	}
 	return time.Since(began), nil
 }
 
 // Server returns why the server cannot hold a store: its version, or what it is a part of.
-func (v *View) Server(ctx context.Context) error {
-	ctx, cancel := bounded(ctx)
-	defer cancel()
-	return v.of.link.checkServer(ctx)
+func (s *Shared) Server(ctx context.Context) error {
+	return s.link.checkServer(ctx)
 }
 
-// Info asks the server that has the store: of a cluster the node of its slot.
-func (v *View) Info(ctx context.Context) (Info, error) { return v.of.Info(ctx) }
-
 // Head reports whether a store has begun, and why this process could not share it: store.ErrVersion or store.ErrSecret.
-func (v *View) Head(ctx context.Context) (begun bool, err error) {
-	ctx, cancel := bounded(ctx)
-	defer cancel()
-	head, err := v.of.link.client().HMGet(ctx, v.of.link.keys.head, "schema", "space", "check", "secret", "log").Result()
+func (s *Shared) Head(ctx context.Context) (begun bool, err error) {
+	head, err := s.link.client().HMGet(ctx, s.link.keys.head, "schema", "space", "check", "secret", "log").Result()
 	if err != nil {
 		return false, classify(err)
 	}
 	if head[0] == nil {
 		return false, nil
 	}
-	return true, v.of.checkHead(append(head, ""))
+	return true, s.checkHead(append(head, ""))
 }
 
 // Persistence is what of the data a server finds again after a restart.
@@ -69,10 +42,8 @@ type Persistence struct {
 }
 
 // Persistence asks the server for it.
-func (v *View) Persistence(ctx context.Context) (p Persistence, err error) {
-	ctx, cancel := bounded(ctx)
-	defer cancel()
-	info, err := v.of.link.info(ctx, "persistence")
+func (s *Shared) Persistence(ctx context.Context) (p Persistence, err error) {
+	info, err := s.link.info(ctx, "persistence")
 	if err != nil {
 		return p, err
 	}
@@ -82,20 +53,11 @@ func (v *View) Persistence(ctx context.Context) (p Persistence, err error) {
 			p.Failing = name + ":" + status
 		}
 	}
-	saves, err := v.of.link.setting(ctx, "save")
-	p.Snapshots, p.Unknown = saves != "", err != nil
-	return p, nil
-}
-
-// setting is a setting of the server. Many do not show them to a user with few rights, and servers of providers to none.
-func (l *link) setting(ctx context.Context, name string) (string, error) {
-	node, err := l.node(ctx)
+	node, err := s.link.node(ctx)
 	if err != nil {
-		return "", err
+		return p, err
 	}
-	values, err := node.ConfigGet(ctx, name).Result()
-	if v, ok := values[name]; ok || err != nil {
-		return v, err
-	}
-	return "", fmt.Errorf("read setting %s: %w", name, errors.ErrUnsupported)
+	saves, err := node.ConfigGet(ctx, "save").Result() // many do not show it to a user with few rights, and servers of providers to none
+	p.Snapshots, p.Unknown = saves["save"] != "", err != nil || len(saves) == 0
+	return p, nil
 }

@@ -11,13 +11,13 @@ import (
 // TestView: a look at a store begins none, and finds what the processes that share it would.
 func TestView(t *testing.T) {
 	server := redistest.Start(t, redistest.Options{AppendOnly: true, MaxMemory: "32mb", ACL: []string{"looker on >sesame " + rights}})
-	view := func(o Options) *View {
+	view := func(o Options) *Shared {
 		t.Helper()
 		o.URL = "redis://looker@" + server.Addr
 		if o.Password == "" {
 			o.URL = "redis://" + server.Addr
 		}
-		v, err := NewView(o)
+		v, err := New(o)
 		if err != nil {
 			t.Fatal(err)
 		}

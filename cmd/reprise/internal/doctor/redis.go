@@ -19,7 +19,7 @@ const pings = 15
 // sharedStore is the Redis of the store, and what the checks have found of it.
 type sharedStore struct {
 	x    *exam
-	view *redis.View
+	view *redis.Shared
 	info redis.Info
 }
 
@@ -44,7 +44,7 @@ func (s *sharedStore) connection(ctx context.Context) finding {
 		return skipped("REPRISE_STORE is not a Redis")
 	}
 	var err error
-	if s.view, err = redis.NewView(s.x.cfg.Redis()); err != nil {
+	if s.view, err = redis.New(s.x.cfg.Redis()); err != nil {
 		return failure("Correct the settings of Redis.", "%v", err)
 	}
 	took, err := s.view.Ping(ctx)
