@@ -105,7 +105,7 @@ var outside = map[string]string{
 	"github.com/sony/gobreaker/v2":        "proxy",
 	"go.opentelemetry.io":                 "proxy/tracing",
 	"google.golang.org/protobuf":          "proxy/tracing",
-	"github.com/redis/go-redis/v9":        "store/redis tests",
+	"github.com/redis/go-redis/v9":        "store/redis internal/redistest tests",
 	"go.yaml.in/yaml/v4":                  "internal/yamlfile cmd/reprise/internal/config",
 	"golang.org/x/text":                   "embed/model2vec",
 	"golang.org/x/sys":                    "topics",

@@ -7,6 +7,7 @@ package redistest
 
 import (
 	"bytes"
+	"context"
 	"crypto/tls"
 	"errors"
 	"fmt"
@@ -20,6 +21,10 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	redis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
+	"github.com/redis/go-redis/v9/maintnotifications"
 
 	"reprise/internal/needs"
 )
@@ -205,7 +210,7 @@ func (s *Server) launch() bool {
 // answers reports whether this very process answers, and has loaded what is on disk: where another one had taken the port meanwhile, that
 // one answers, and INFO is answered while other commands are refused with LOADING.
 func (s *Server) answers() bool {
-	var answer Error
+	var answer redis.Error
 	v, err := s.Do("INFO") // the sections of the process and of persistence are among those that it has by itself
 	if err != nil {
 		return errors.As(err, &answer) && !strings.HasPrefix(err.Error(), "LOADING")
@@ -233,22 +238,6 @@ func (s *Server) Restart() {
 	}
 }
 
-// RestartEmpty is Restart after everything on disk was removed.
-func (s *Server) RestartEmpty() {
-	s.t.Helper()
-	s.Kill()
-	found, err := filepath.Glob(filepath.Join(s.dir, "*"))
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	for _, path := range found {
-		if path != s.conf() {
-			os.RemoveAll(path)
-		}
-	}
-	s.Restart()
-}
-
 // Freeze stops the process as SIGSTOP does: connections are accepted and nothing is answered.
 func (s *Server) Freeze() { s.signal(syscall.SIGSTOP) }
 
@@ -268,17 +257,24 @@ func (s *Server) Do(args ...string) (any, error) {
 	if s.opt.TLS != nil {
 		secure = s.opt.TLS.Client
 	}
-	c, err := dial(s.Addr, secure)
-	if err != nil {
-		return nil, err
-	}
+	c := s.client(secure)
 	defer c.Close()
-	if s.opt.Password != "" {
-		if _, err := c.do("AUTH", s.opt.Password); err != nil {
-			return nil, err
-		}
+	all := make([]any, len(args))
+	for i, arg := range args {
+		all[i] = arg
 	}
-	return c.do(args...)
+	v, err := c.Do(context.Background(), all...).Result()
+	if errors.Is(err, redis.Nil) {
+		return nil, nil
+	}
+	return v, err
+}
+
+func (s *Server) client(secure *tls.Config) *redis.Client {
+	logging.Disable()
+	return redis.NewClient(&redis.Options{Addr: s.Addr, Password: s.opt.Password, TLSConfig: secure, Protocol: 2, MaxRetries: -1, DialerRetries: 1,
+		DialTimeout: wait, ReadTimeout: wait, WriteTimeout: wait, DisableIdentity: true,
+		MaintNotificationsConfig: &maintnotifications.Config{Mode: maintnotifications.ModeDisabled}})
 }
 
 // Must is Do for a command that may not fail.

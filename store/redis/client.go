@@ -10,6 +10,7 @@ import (
 	"time"
 
 	redis "github.com/redis/go-redis/v9"
+	"github.com/redis/go-redis/v9/logging"
 	"github.com/redis/go-redis/v9/maintnotifications"
 )
 
@@ -48,16 +49,9 @@ func (l *link) close() error {
 	return l.clients.close()
 }
 
-// silence keeps the client from writing to the standard error: every fault is returned.
-var silence = sync.OnceFunc(func() { redis.SetLogger(noLog{}) })
-
-type noLog struct{}
-
-func (noLog) Printf(context.Context, string, ...any) {}
-
 // newClients makes both clients. They connect at their first command.
 func (l *link) newClients() clients {
-	silence()
+	logging.Disable() // every fault is returned
 	return clients{do: l.newClient(0), read: l.newClient(1)}
 }
 

@@ -39,7 +39,7 @@ func faults() []fault {
 		{name: "Redis is killed", options: redistest.Options{AppendOnly: true}, away: all,
 			strike: func(s *site) { s.server.Kill() }, heal: func(s *site) { s.server.Restart() }},
 		{name: "Redis is killed and starts empty", away: all, loses: true,
-			strike: func(s *site) { s.server.Kill() }, heal: func(s *site) { s.server.RestartEmpty() }},
+			strike: func(s *site) { s.server.Kill() }, heal: func(s *site) { s.server.Restart() }},
 		{name: "Redis is frozen", away: all,
 			strike: func(s *site) { s.server.Freeze() }, heal: func(s *site) { s.server.Thaw() }},
 		{name: "a replica is killed",
