@@ -7,8 +7,6 @@ these formats:
                   One of id, text and vector is needed; at (seconds), topic, conversation,
                   parent (an id), scope, turn, size (bytes) and cost (tokens) are optional
   ids             one number or name a line
-  csv             a table whose first row names columns as the fields of a request log; without that:
-                  time, id, size
   oracle-general  libCacheSim's records of 24 bytes
   oasst, sgd, sharegpt
                   recorded conversations, in which each turn of a user is a request

@@ -61,7 +61,7 @@ func TestOpen(t *testing.T) {
 		{`{"turns":[["U","a"]]}`, "sharegpt", "these are SGD, not sharegpt"},
 		{"", "auto", "no requests in it"},
 		{`{"timestamp": 0, "input_length": 600, "output_length": 9, "hash_ids": [1, 2]}`, "auto", "format mooncake: this is a trace of KV blocks, which an engine's prefix cache holds and not the cache of answers: `reprise-lab replay` plays it"},
-		{"[1,2]", "auto", "no known format: want one of ids, requests, oasst, sgd, sharegpt, oracle-general, csv"},
+		{"[1,2]", "auto", "no known format: want one of ids, requests, oasst, sgd, sharegpt, oracle-general"},
 	} {
 		if _, err := Open(write(t, c.in), c.format, 1); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q as %s: %v", c.in, c.format, err)

@@ -65,7 +65,7 @@ func TestWrong(t *testing.T) {
 		{"--trace none.jsonl", "none.jsonl: no such file"},
 		{"--trace generate:qwen-q", "did you mean qwen-"},
 		{"--trace generate:growth:step=0", "step=0: want a whole number from 1"},
-		{"--trace " + path + " --format qwen", "line 1"},
+		{"--trace " + path + " --format sessions", "line 1"},
 	} {
 		f := parse(t, strings.Fields(c.args)...)
 		err := f.Check()

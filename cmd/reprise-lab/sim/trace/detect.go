@@ -16,8 +16,7 @@ import (
 
 // Detect returns the format of a file by its first bytes. A file of JSON is a request log, unless the fields of the first
 // record are those of a format of conversations, which may also be one array. A file that is not text is libCacheSim's if its
-// first records are plausible. A text is CSV if the first line names columns, or has a number, an id and possibly a second
-// number, between commas. Every other text is ids.
+// first records are plausible. Every other text is ids.
 func Detect(path string) (Format, error) {
 	raw, err := openFile(path)
 	if err != nil {
@@ -62,8 +61,6 @@ func detect(head []byte) (Format, bool) {
 		return "", false
 	case text[0] == '{':
 		return Requests, true
-	case isCSV(text):
-		return CSV, true
 	}
 	return IDs, true
 }
@@ -96,21 +93,4 @@ func isOracle(head []byte) bool {
 		n++
 	}
 	return n > 0
-}
-
-// isCSV reports whether the first line of text has named columns, or the columns of a file without a header.
-func isCSV(text []byte) bool {
-	line, _, _ := bytes.Cut(text, []byte("\n"))
-	var row []string
-	for f := range strings.SplitSeq(string(line), ",") {
-		row = append(row, strings.Trim(strings.TrimSpace(f), `"`))
-	}
-	if len(row) == 1 {
-		return columns[strings.ToLower(row[0])] == "id"
-	}
-	if _, named := header(row); named {
-		return true
-	}
-	_, err := headless.parse(row)
-	return err == nil
 }

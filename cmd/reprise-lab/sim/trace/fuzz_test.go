@@ -59,7 +59,6 @@ func checkLog(t *testing.T, q sim.Request) {
 
 func FuzzIDs(f *testing.F)           { fuzz(f, IDs) }
 func FuzzRequests(f *testing.F)      { fuzz(f, Requests) }
-func FuzzCSV(f *testing.F)           { fuzz(f, CSV) }
 func FuzzOracleGeneral(f *testing.F) { fuzz(f, OracleGeneral) }
 
 // FuzzDetect: any content gives a known format or none.

@@ -20,7 +20,7 @@ func parseIDs(in *bufio.Reader, yield func(sim.Request) bool) error {
 
 var (
 	errProse = errors.New("these lines are prose, and no ids: want one id a line, or another format")
-	errRows  = errors.New("these lines have the same number of commas, as rows of a table: want --format csv, with a first line that names the columns, or one id a line")
+	errRows  = errors.New("these lines have the same number of commas, as rows of a table: want a request log, or one id a line")
 )
 
 const (

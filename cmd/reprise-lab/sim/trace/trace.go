@@ -37,13 +37,9 @@ const (
 	// OracleGeneral is libCacheSim's binary format: records of 24 bytes, little endian: uint32 time in seconds, uint64 id,
 	// uint32 size, int64 index of the next access, which is not used.
 	OracleGeneral Format = "oracle-general"
-	// CSV is a table whose first row names its columns, in any case and order: id, time (or at), size, cost, topic,
-	// conversation, parent, scope, turn, text; others are ignored. A first row that names neither id nor text is a request
-	// like the rest, and the columns are time, id, size.
-	CSV      Format = "csv"
-	OASST           = traffic.OASST
-	SGD             = traffic.SGD
-	ShareGPT        = traffic.ShareGPT
+	OASST                = traffic.OASST
+	SGD                  = traffic.SGD
+	ShareGPT             = traffic.ShareGPT
 	// Chat is read by traffic.OpenConversations; it is not a trace, see ErrChat.
 	Chat = traffic.Chat
 )
@@ -51,11 +47,11 @@ const (
 // parser yields the requests of a file until yield returns false or the file ends. Its errors have the form "place: what".
 type parser func(in *bufio.Reader, yield func(sim.Request) bool) error
 
-var parsers = map[Format]parser{IDs: parseIDs, Requests: parseRequests, OracleGeneral: parseOracle, CSV: parseCSV}
+var parsers = map[Format]parser{IDs: parseIDs, Requests: parseRequests, OracleGeneral: parseOracle}
 
 // Formats lists the formats that Open reads.
 func Formats() []Format {
-	return []Format{Auto, IDs, Requests, OASST, SGD, ShareGPT, OracleGeneral, CSV}
+	return []Format{Auto, IDs, Requests, OASST, SGD, ShareGPT, OracleGeneral}
 }
 
 // file is the trace of a file in one of the formats of parsers.

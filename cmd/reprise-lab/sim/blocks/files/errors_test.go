@@ -12,7 +12,6 @@ import (
 
 func TestReadErrors(t *testing.T) {
 	const (
-		qwen    = `{"chat_id":1,"parent_chat_id":-1,"timestamp":5,"input_length":16,"output_length":0,"type":"text","turn":1,"hash_ids":[1]}` + "\n"
 		head    = `{"format":"blocks","block_size":16}` + "\n"
 		compact = `{"format":"blocks","block_size":16,"distinct":3}` + "\n"
 		call    = `{"timestamp":1,"input":"x","session_id":"a"}` + "\n"
@@ -38,16 +37,6 @@ func TestReadErrors(t *testing.T) {
 		{Mooncake, `{"timestamp":0,"input_length":5,"hash_ids":3}`, "field hash_ids: number: want a list"},
 		{Mooncake, samples[Mooncake] + "\n\n{", "line 7: want a record"},
 		{Mooncake, "\x1f\x8b\x08", "unpack"},
-		{Qwen, `{"chat_id":1}`, "want the fields chat_id, parent_chat_id"},
-		{Qwen, qwen + qwen, "line 2: field chat_id: 1: want a number that no earlier request has"},
-		{Qwen, strings.Replace(qwen, "-1", "1", 1), "line 1: field parent_chat_id: 1: want -1 or the chat_id of an earlier request"},
-		{Qwen, strings.Replace(qwen, "-1", "7", 1) + strings.Replace(qwen, `"chat_id":1`, `"chat_id":7`, 1), "line 1: field parent_chat_id: 7: want -1 or the chat_id of an earlier request; that one comes later"},
-		{Qwen, strings.Replace(qwen, "-1", "-2", 1), "field parent_chat_id: -2"},
-		{Qwen, strings.Replace(qwen, `"chat_id":1`, `"chat_id":-1`, 1), "field chat_id: -1: want a whole number from 0"},
-		{Qwen, strings.Replace(qwen, `"turn":1`, `"turn":0`, 1), "field turn: 0: want 1 to"},
-		{Qwen, strings.Replace(qwen, `"text"`, `""`, 1), "field type: want a name"},
-		{Qwen, strings.Replace(qwen, `[1]`, `[]`, 1), "field hash_ids: 0 numbers: want 1"},
-		{Qwen, qwen + `{"chat_id":2,"parent_chat_id":1,"timestamp":4,"input_length":16,"type":"text","turn":2,"hash_ids":[1]}`, "line 2: time 4 s: want 5 s or later"},
 		{Sessions, `{"requests":[]}`, "field block_size: 0: want 1 to 4096 tokens"},
 		{Sessions, `{"block_size":64,"requests":[]}`, "no requests in it"},
 		{Sessions, samples[Sessions] + `{"block_size":128,"requests":[]}`, "line 3: field block_size: 128: want 64, as in the lines before"},

@@ -32,8 +32,6 @@ const (
 	Blocks Format = "blocks"
 	// Mooncake has a MooncakeRecord a line.
 	Mooncake Format = "mooncake"
-	// Qwen has a QwenRecord a line (Qwen-Bailian).
-	Qwen Format = "qwen"
 	// Sessions has a SessionRecord a line: all requests of an agent's session, with the runs of their blocks.
 	Sessions Format = "sessions"
 	// AgentText has a CallRecord a line: a call of a model with its text, which is cut into blocks of Options.Tokens.
@@ -57,7 +55,6 @@ var about = []struct {
 	{Auto, "one of the others, by the first record"},
 	{Blocks, `our own: a first line {"format":"blocks","block_size":16}, then a request a line: at (seconds), prompt (tokens) and blocks, a list of whole numbers that name its blocks from the first one on, or runs [[first,count],…]; optional are answer (tokens), kind (a name), turn (from 1), session and user (numbers), after (which request it continues, counted from 1)`},
 	{Mooncake, "JSON lines with timestamp (ms), input_length, output_length and hash_ids of blocks of 512 tokens"},
-	{Qwen, "JSON lines with chat_id, parent_chat_id, timestamp (s), input_length, output_length, type, turn and hash_ids of blocks of 16 tokens"},
 	{Sessions, "a session a line: block_size and requests with t (s), in, out, stop, think_time, api_time and hash_rle [[first,count],…]"},
 	{AgentText, "JSON lines with timestamp (µs), session_id, input, output: text, cut into chained blocks"},
 	{Chat, "a log of chat requests, a body a line in the order of arrival, with messages: cut into chained blocks; times are sampled"},
@@ -197,7 +194,7 @@ type parser interface {
 }
 
 // streamed are the formats that Read reads.
-var streamed = []Format{Blocks, Mooncake, Qwen, Sessions, AgentText, Chat, Azure}
+var streamed = []Format{Blocks, Mooncake, Sessions, AgentText, Chat, Azure}
 
 var errEmpty = errors.New("no requests in it")
 
@@ -231,8 +228,6 @@ func (b *builder) parser(f Format) parser {
 		return &ownParser{builder: b}
 	case Mooncake:
 		return &mooncakeParser{builder: b}
-	case Qwen:
-		return &qwenParser{builder: b}
 	case Sessions:
 		return &sessionParser{builder: b}
 	case AgentText:

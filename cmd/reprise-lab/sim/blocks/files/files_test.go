@@ -24,10 +24,6 @@ var samples = map[Format]string{
 {"timestamp": 9000, "input_length": 1700, "output_length": 1, "hash_ids": [0, 2, 4, 5]}
 {"timestamp": 9500, "input_length": 1499, "output_length": 1, "hash_ids": [0, 2, 6]}
 `,
-	Qwen: `{"chat_id":159,"parent_chat_id":-1,"timestamp":61.114,"input_length":40,"output_length":132,"type":"text","turn":1,"hash_ids":[1,2,3]}
-{"chat_id":160,"parent_chat_id":5,"timestamp":61.5,"input_length":16,"output_length":2,"type":"search","turn":2,"hash_ids":[9]}
-{"chat_id":161,"parent_chat_id":159,"timestamp":71.114,"input_length":64,"output_length":1,"type":"text","turn":2,"hash_ids":[1,2,8,4]}
-`,
 	Sessions: `{"id":"x","block_size":64,"requests":[{"t":0,"in":200,"out":7,"stop":"tool_use","api_time":2,"input_types":["text"],"hash_rle":[[1,3]]},{"t":1,"type":"subagent"},{"t":3,"in":210,"out":1,"stop":"","input_types":["text"],"hash_rle":[[1,3]]},{"t":9.5,"in":330,"out":0,"api_time":1,"think_time":6,"input_types":["tool_result"],"hash_rle":[[1,2],[3,1],[9,2]]}]}
 {"id":"y","block_size":64,"requests":[{"t":0,"in":200,"out":7,"stop":"end_turn","hash_rle":[[1,3]]}]}
 `,
@@ -87,10 +83,6 @@ func TestFormats(t *testing.T) {
 3.5 1500/0 [0 2 3][] chat turn 1 of 2 goes on
 9 1700/1 [0 2 4 5][] chat turn 2 of 2 after 2 by 5.5
 9.5 1499/1 [0 2 6][] chat turn 1 of 3
-`,
-		Qwen: `61.11 40/132 [0 1 2][] text turn 1 of 1 goes on
-61.5 16/2 [3][] search turn 2 of 2
-71.11 64/1 [0 1 4 5][] text turn 2 of 1 after 1 by 10
 `,
 		Sessions: `0 200/7 [0 1 2][] text turn 1 of 1 goes on
 0.01448 200/7 [5 6 7][] other turn 1 of 2

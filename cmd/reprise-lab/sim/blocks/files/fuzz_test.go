@@ -74,7 +74,6 @@ func checkRecut(t *testing.T, tr *blocks.Trace) {
 
 func FuzzBlocks(f *testing.F)    { fuzzFormat(f, Blocks) }
 func FuzzMooncake(f *testing.F)  { fuzzFormat(f, Mooncake) }
-func FuzzQwen(f *testing.F)      { fuzzFormat(f, Qwen) }
 func FuzzSessions(f *testing.F)  { fuzzFormat(f, Sessions) }
 func FuzzAgentText(f *testing.F) { fuzzFormat(f, AgentText) }
 func FuzzChat(f *testing.F)      { fuzzFormat(f, Chat) }

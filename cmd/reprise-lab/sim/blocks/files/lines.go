@@ -84,7 +84,6 @@ func DetectLine(text []byte) (Format, bool) {
 		fields []string
 	}{
 		{Blocks, []string{"block_size", "format"}},
-		{Qwen, []string{"hash_ids", "chat_id"}},
 		{Mooncake, []string{"hash_ids"}},
 		{Sessions, []string{"requests", "block_size"}},
 		{AgentText, []string{"input", "session_id"}},

@@ -2,6 +2,7 @@ package files
 
 import (
 	"errors"
+	"fmt"
 
 	"reprise/cmd/reprise-lab/sim/blocks"
 )
@@ -33,7 +34,7 @@ func ParseMooncake(line []byte) (MooncakeRecord, error) {
 	}
 	err := errors.Join(checkSeconds("timestamp", *one.Timestamp/1e3, 0), checkTokens("input_length", one.Input, 1), checkTokens("output_length", one.Output, 0))
 	if err == nil {
-		err = checkHashIDs(len(one.IDs), one.Input, MooncakeTokens)
+		err = checkHashIDs(len(one.IDs), one.Input)
 	}
 	return MooncakeRecord{*one.Timestamp, one.Input, one.Output, one.IDs}, err
 }
@@ -93,5 +94,13 @@ func (p *mooncakeParser) follow(r *blocks.Request) {
 
 func (p *mooncakeParser) end() error {
 	p.trace.Tokens, p.trace.Note = MooncakeTokens, "conversations are inferred from the prompts"
+	return nil
+}
+
+func checkHashIDs(n, tokens int) error {
+	const unit = MooncakeTokens
+	if want := (tokens + unit - 1) / unit; n != want {
+		return fmt.Errorf("field hash_ids: %d numbers: want %d for %d tokens in blocks of %d", n, want, tokens, unit)
+	}
 	return nil
 }
