@@ -4,7 +4,7 @@ import (
 	"time"
 
 	"reprise/proxy/api"
-	"reprise/proxy/internal/budget"
+	"reprise/proxy/internal/clientio"
 	"reprise/proxy/observe/align"
 )
 
@@ -24,7 +24,7 @@ type Forms map[string]*align.Canonicaliser
 
 // apply returns a body in the canonical form of its API, which is charged to mem in the place of the body. What a request is keyed by, and
 // what is forwarded, both follow from it.
-func (f Forms) apply(family *api.Family, body []byte, mem *budget.Lease) ([]byte, error) {
+func (f Forms) apply(family *api.Family, body []byte, mem *clientio.Lease) ([]byte, error) {
 	c := f[family.Name]
 	if c == nil {
 		return body, nil

@@ -5,12 +5,11 @@ import (
 	"io"
 	"net/http"
 
-	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
 )
 
 // readBody reads a whole request body of at most limit bytes, and charges it to mem.
-func readBody(w http.ResponseWriter, r *http.Request, mem *budget.Lease, limit int64) ([]byte, error) {
+func readBody(w http.ResponseWriter, r *http.Request, mem *clientio.Lease, limit int64) ([]byte, error) {
 	if r.ContentLength > limit {
 		return nil, &http.MaxBytesError{Limit: limit}
 	}
@@ -41,7 +40,7 @@ const firstBuffer = 16 << 10
 // readAll reads to the end of a body of length bytes, -1 where that was not announced, and of at most limit. Its buffer grows
 // with what comes: an announced length reserves no more than firstBuffer, and costs one allocation up to there. The lease has room
 // for the first buffer, and is charged for larger ones.
-func readAll(in io.Reader, length, limit int64, mem *budget.Lease) ([]byte, error) {
+func readAll(in io.Reader, length, limit int64, mem *clientio.Lease) ([]byte, error) {
 	most, size := limit, int64(511)
 	if length >= 0 {
 		most, size = length, min(length, firstBuffer)

@@ -8,7 +8,7 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"reprise/proxy/internal/budget"
+	"reprise/proxy/internal/clientio"
 )
 
 // TestReadAllGrowsWithWhatComes: the memory of a body that has not come is at most firstBuffer bytes and as much again as has
@@ -41,8 +41,8 @@ func TestReadAllGrowsWithWhatComes(t *testing.T) {
 }
 
 // unlimited is the lease of a budget without a limit.
-func unlimited() *budget.Lease {
-	l, _ := budget.New(0, func() int64 { return 0 }).Lease(0)
+func unlimited() *clientio.Lease {
+	l, _ := clientio.NewBudget(0, func() int64 { return 0 }).Lease(0)
 	return l
 }
 
@@ -50,7 +50,7 @@ func unlimited() *budget.Lease {
 // made.
 func TestReadAllIsCharged(t *testing.T) {
 	const smallBody = 32 << 10 // charged for every request
-	b := budget.New(8<<20, func() int64 { return 0 })
+	b := clientio.NewBudget(8<<20, func() int64 { return 0 })
 	for _, c := range []struct {
 		size, charged int64
 		refused       bool

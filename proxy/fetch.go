@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"reprise/proxy/cache"
-	"reprise/proxy/internal/budget"
+	"reprise/proxy/internal/clientio"
 	"reprise/proxy/observe"
 	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
@@ -77,7 +77,7 @@ func (x *work) fetch(f *flight) (ended bool) {
 	}
 	o := &outcome{x: x, f: f, rec: upstream.NewRecording(reply.StatusCode, reply.Header), reply: reply, cancel: cancel, start: start, origin: reply.Span.Origin(),
 		meter: usage.NewMeter()}
-	o.rec.ChargeTo(s.budget.Account(), budget.Call)
+	o.rec.ChargeTo(s.budget.Account(), clientio.CallCharge)
 	x.r.outcome(&o.seen)
 	if o.seen.Found = x.found; x.miss != nil {
 		o.seen.Missed = x.miss

@@ -5,7 +5,7 @@ import (
 	"strings"
 
 	"reprise/proxy/internal/apierror"
-	"reprise/proxy/internal/budget"
+	"reprise/proxy/internal/clientio"
 	"reprise/proxy/rules"
 	"reprise/proxy/tracing"
 )
@@ -82,7 +82,7 @@ func (x *work) bypassUnread(c *counted, reason string) (Result, error) {
 	in, most := x.r.http, x.s.live.Load().maxBody
 	chooses := several(&x.s.opts) && isJSON(in.Header.Get("Content-Type")) && !encoded(in.Header) &&
 		0 < in.ContentLength && in.ContentLength <= most && in.Header.Get("Expect") == ""
-	mem, ok := (*budget.Lease)(nil), false
+	mem, ok := (*clientio.Lease)(nil), false
 	if chooses {
 		mem, ok = x.s.budget.Lease(c.size)
 	}
@@ -113,7 +113,7 @@ func (x *work) bypassRead(reason string) (Result, error) {
 
 // lease charges a request, whose header has some bytes, before its body is read. One that is refused lasts until its client has read the
 // answer, and gives up its header, which may be all that it takes.
-func (s *Server) lease(r *http.Request, header int64) (*budget.Lease, error) {
+func (s *Server) lease(r *http.Request, header int64) (*clientio.Lease, error) {
 	mem, ok := s.budget.Lease(header)
 	if !ok {
 		clear(r.Header)

@@ -13,7 +13,7 @@ import (
 	"reprise/proxy/answer"
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
-	"reprise/proxy/internal/budget"
+	"reprise/proxy/internal/clientio"
 	"reprise/proxy/observe"
 	"reprise/proxy/observe/learn"
 	"reprise/proxy/rules"
@@ -36,7 +36,7 @@ func (s *Server) newLearner() *learn.Learner {
 // learning is a server as its learner needs it. It implements learn.Server.
 type learning struct {
 	s       *Server
-	account *budget.Account
+	account *clientio.Account
 }
 
 // Ask implements learn.Server.

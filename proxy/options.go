@@ -18,7 +18,7 @@ import (
 	"reprise/proxy/canon"
 	"reprise/proxy/continuation"
 	"reprise/proxy/gate"
-	"reprise/proxy/internal/budget"
+	"reprise/proxy/internal/clientio"
 	"reprise/proxy/internal/header"
 	"reprise/proxy/observe"
 	"reprise/proxy/observe/accesslog"
@@ -158,7 +158,7 @@ type Options struct {
 
 // MostEntries is the largest capacity of a store, in bytes, that fits a memory limit: half of it, so that new upstream calls go on
 // beside a full store.
-func MostEntries(limit int64) int64 { return budget.MostEntries(limit) }
+func MostEntries(limit int64) int64 { return clientio.MostEntries(limit) }
 
 // EmbedTimeout bounds the embedding of one prompt: an upstream rarely answers sooner, and a small server on a CPU needs up to half of it.
 const EmbedTimeout = time.Second

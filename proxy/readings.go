@@ -9,7 +9,7 @@ import (
 
 	"reprise/proxy/api"
 	"reprise/proxy/canon"
-	"reprise/proxy/internal/budget"
+	"reprise/proxy/internal/clientio"
 	"reprise/proxy/internal/header"
 	"reprise/proxy/rules"
 	"reprise/store"
@@ -56,7 +56,7 @@ func newReadings() *readings {
 
 // of reads a request of family with this body by the rules of set; the body is charged to mem, and c is what count has found in its header. A
 // short one that is remembered is not parsed again.
-func (m *readings) of(i *identifier, r *http.Request, c *counted, d *Directives, family *api.Family, body []byte, set *rules.Set, mem *budget.Lease) (read reading, err error) {
+func (m *readings) of(i *identifier, r *http.Request, c *counted, d *Directives, family *api.Family, body []byte, set *rules.Set, mem *clientio.Lease) (read reading, err error) {
 	if len(body) <= firstBuffer {
 		print := m.fingerprint(i.secret(), r, c, d, family, body)
 		if known, ok := m.find(print); ok && known.set == set {

@@ -10,7 +10,7 @@ import (
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
 	"reprise/proxy/canon"
-	"reprise/proxy/internal/budget"
+	"reprise/proxy/internal/clientio"
 	"reprise/proxy/observe"
 	"reprise/proxy/rules"
 	"reprise/proxy/tracing"
@@ -26,9 +26,9 @@ type request struct {
 	http   *http.Request
 	body   []byte
 	d      Directives
-	req    cache.Request // what was read, for the cache
-	mem    *budget.Lease // what body and request are charged to
-	span   *tracing.Span // of the request; nil: it has none
+	req    cache.Request   // what was read, for the cache
+	mem    *clientio.Lease // what body and request are charged to
+	span   *tracing.Span   // of the request; nil: it has none
 	came   observe.Stamp
 }
 
@@ -63,7 +63,7 @@ func byRule(r *cache.Request, rule *rules.Rule) {
 const turnBytes = 3 * 32
 
 // parse reads a body, and finds its rule in set, for which team is what the client has called its tenant. What that takes, and what is kept of it, is charged to mem; for a small body that is done already.
-func parse(family *api.Family, body []byte, identity canon.Identity, team string, set *rules.Set, mem *budget.Lease) (r *canon.Request, rule *rules.Rule, err error) {
+func parse(family *api.Family, body []byte, identity canon.Identity, team string, set *rules.Set, mem *clientio.Lease) (r *canon.Request, rule *rules.Rule, err error) {
 	ignore := func(model, namespace string) *canon.Ignore {
 		d := Directives{Namespace: identity.Namespace}
 		d.tighten(Directives{Namespace: namespace})

@@ -2,7 +2,7 @@
 //
 // One request of a cached endpoint goes through these steps, each in the file named:
 //
-//  1. Package gate decides whether it is taken at all. handle.go reads the body within its limits and charges it (package budget), puts it
+//  1. Package gate decides whether it is taken at all. handle.go reads the body within its limits and charges it (clientio.Budget), puts it
 //     into a canonical form where the operator has set one, and has package api parse it, unless it had an exact hit before (readings.go).
 //     The result is a request (request.go), which does not change any more.
 //  2. path.go, which draws all of the path, looks the key up in package cache: an exact hit is written at once (served.go).
@@ -38,7 +38,6 @@ import (
 	"reprise/proxy/continuation"
 	"reprise/proxy/gate"
 	"reprise/proxy/internal/apierror"
-	"reprise/proxy/internal/budget"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/observe"
 	"reprise/proxy/observe/align"
@@ -66,7 +65,7 @@ type Server struct {
 	preambles learn.Preambles
 
 	flights  *upstream.Flights[*outcome]
-	budget   *budget.Budget
+	budget   *clientio.Budget
 	draining atomic.Bool
 	faults   *faults
 
@@ -92,7 +91,7 @@ func New(o Options) (*Server, error) {
 		return nil, err
 	}
 	s := &Server{opts: o, upstream: up, ids: newIdentifier(&o, o.Store.Secret), readings: newReadings(), hints: newHints(&o), alignment: newAlignment(o.MemoryLimit, o.Now)}
-	s.budget = budget.New(o.MemoryLimit, func() int64 { return o.Store.Bytes() + o.NearBytes })
+	s.budget = clientio.NewBudget(o.MemoryLimit, func() int64 { return o.Store.Bytes() + o.NearBytes })
 	s.metrics = newMetrics(o.APIs)
 	s.costs = prices.NewLedger(o.Prices)
 	s.metrics.vectors = append(s.metrics.vectors, predicted, s.costs)

@@ -12,7 +12,7 @@
 //     places in requests ([canon.Link]), and Links of the form find them in answers ([answer.Linker]).
 //
 // What several APIs share is in package canon (the strict scan, the canonical encoding, the chain of keys) and in package
-// answer (events, slots, the stored form) and its packages merge and rawjson. Put recorded requests and answers into testdata/NAME of the
+// answer (events, slots, the stored form) and its package rawjson. Put recorded requests and answers into testdata/NAME of the
 // new package, NAME being that of the Family, and call apitest.Run in its test.
 package api
 

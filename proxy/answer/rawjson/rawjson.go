@@ -1,5 +1,5 @@
 // Package rawjson patches JSON objects where they lie: members are replaced, removed and appended as raw bytes, and
-// everything else stays as it came. The objects are valid JSON.
+// everything else stays as it came. A [Tree] joins values that come in fragments. The objects are valid JSON.
 package rawjson
 
 import (

@@ -4,21 +4,20 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer"
-	"reprise/proxy/answer/merge"
 	"reprise/proxy/answer/rawjson"
 )
 
 // block is one block of a message that grows.
 type block struct {
-	*merge.Object
+	*rawjson.Object
 	kind      string
-	input     merge.Tree // the fragments of a call's arguments, as a string that is JSON
-	citations []byte     // of a text, with a comma before each
+	input     rawjson.Tree // the fragments of a call's arguments, as a string that is JSON
+	citations []byte       // of a text, with a comma before each
 }
 
 // newBlock returns a block with the members that it begins with.
 func newBlock(content gjson.Result) *block {
-	b := &block{Object: merge.NewObject(), kind: content.Get("type").Str}
+	b := &block{Object: rawjson.NewObject(), kind: content.Get("type").Str}
 	b.input.Set(`""`)
 	content.ForEach(func(k, v gjson.Result) bool {
 		b.Member(k.Str, k.Raw).Set(v.Raw)
@@ -53,7 +52,7 @@ func (b *block) add(delta gjson.Result) (g growth, err error) {
 }
 
 // grow adds a fragment to a text.
-func (b *block) grow(tree *merge.Tree, text gjson.Result) (growth, error) {
+func (b *block) grow(tree *rawjson.Tree, text gjson.Result) (growth, error) {
 	if text.Type != gjson.String {
 		return growth{}, answer.ErrMalformed
 	}

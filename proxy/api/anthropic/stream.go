@@ -7,7 +7,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer"
-	"reprise/proxy/answer/merge"
 	"reprise/proxy/answer/rawjson"
 )
 
@@ -53,12 +52,12 @@ func (messages) Ended(stream []byte) bool {
 
 // Merger returns a merger of events, whose object is the message. ErrMalformed where an event comes in a place that the API does not allow,
 // or is not known: what it would have changed is not known either.
-func (messages) Merger() answer.Merger { return &merger{usage: merge.NewObject()} }
+func (messages) Merger() answer.Merger { return &merger{usage: rawjson.NewObject()} }
 
 // merger implements [answer.Merger].
 type merger struct {
-	message *merge.Object // the first event's, with the members that later events have changed; nil before it
-	usage   *merge.Object
+	message *rawjson.Object // the first event's, with the members that later events have changed; nil before it
+	usage   *rawjson.Object
 	blocks  []*block
 	open    bool   // the last block has not ended
 	grown   growth // of the last event
@@ -66,7 +65,7 @@ type merger struct {
 
 // growth is what the last event added to a block, if that is all that it did.
 type growth struct {
-	tree *merge.Tree // nil: something else
+	tree *rawjson.Tree // nil: something else
 	text gjson.Result
 }
 
@@ -123,7 +122,7 @@ func (m *merger) start(message gjson.Result) (err error) {
 	if m.message != nil || !message.IsObject() {
 		return answer.ErrMalformed
 	}
-	m.message = merge.NewObject()
+	m.message = rawjson.NewObject()
 	message.ForEach(func(k, v gjson.Result) bool {
 		t := m.message.Member(k.Str, k.Raw)
 		switch {

@@ -6,7 +6,6 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer"
-	"reprise/proxy/answer/merge"
 	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/internal/apierror"
 )
@@ -20,7 +19,7 @@ type lines struct {
 var _ answer.Streams = lines{}
 
 // Merger returns a merger of lines.
-func (s lines) Merger() answer.Merger { return &merged{lines: s, top: merge.NewObject()} }
+func (s lines) Merger() answer.Merger { return &merged{lines: s, top: rawjson.NewObject()} }
 
 // Mark marks the ids of calls: the answers have no other ids, and their times are texts.
 func (lines) Mark(m *answer.Marker, line gjson.Result) {
@@ -78,7 +77,7 @@ func (s lines) Render(object gjson.Result) []byte {
 // merged is a stream merged into one answer.
 type merged struct {
 	lines
-	top *merge.Object
+	top *rawjson.Object
 }
 
 func (m *merged) Done() bool                         { return false }

@@ -6,15 +6,14 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"reprise/proxy/answer/merge"
 	"reprise/proxy/answer/rawjson"
 )
 
 // appendMessage renders the message that deltas have merged to.
-func appendMessage(dst []byte, delta *merge.Tree) []byte {
+func appendMessage(dst []byte, delta *rawjson.Tree) []byte {
 	o := delta.Object()
 	if o == nil {
-		o = merge.NewObject()
+		o = rawjson.NewObject()
 	}
 	role := o.Member("role", `"role"`)
 	if role.IsNull() {

@@ -6,34 +6,33 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer"
-	"reprise/proxy/answer/merge"
 	"reprise/proxy/answer/rawjson"
 )
 
 // merged is a stream merged into one answer. It implements [answer.Merger].
 type merged struct {
 	choices
-	top   *merge.Object // members of the chunks except choices and usage: of each the last that is not null
-	list  *merge.List
+	top   *rawjson.Object // members of the chunks except choices and usage: of each the last that is not null
+	list  *rawjson.List
 	usage string
 	grown growth // of the last chunk
 }
 
 // growth is where the last chunk made its choice longer, if that is all it did: other members of it repeat what was known.
 type growth struct {
-	count  int           // choices of the chunk
-	texts  int           // added to them; 2: something else was added too
-	choice *merge.Object // of the text
-	delta  bool          // it is a member of the choice's delta, not of the choice
+	count  int             // choices of the chunk
+	texts  int             // added to them; 2: something else was added too
+	choice *rawjson.Object // of the text
+	delta  bool            // it is a member of the choice's delta, not of the choice
 	member string
 	text   gjson.Result
-	place  int         // of text among those that vary
-	tree   *merge.Tree // of the member, until the next chunk is added
+	place  int           // of text among those that vary
+	tree   *rawjson.Tree // of the member, until the next chunk is added
 }
 
 // Merger returns a merger of chunks. ErrMalformed also where a choice ends twice in different ways.
 func (c choices) Merger() answer.Merger {
-	return &merged{choices: c, top: merge.NewObject(), list: merge.NewList()}
+	return &merged{choices: c, top: rawjson.NewObject(), list: rawjson.NewList()}
 }
 
 // Done reports that [DONE] ends a stream.
@@ -104,7 +103,7 @@ func (m *merged) addChoices(list gjson.Result) (err error) {
 
 // addChoice adds a fragment of one choice: some members grow, of the others the last value that is not null counts. A message, which
 // belongs to a whole answer, is malformed: clients of the stream skip it, and clients of the merged answer would read it.
-func (m *merged) addChoice(o *merge.Object, fragment gjson.Result) (err error) {
+func (m *merged) addChoice(o *rawjson.Object, fragment gjson.Result) (err error) {
 	fragment.ForEach(func(k, v gjson.Result) bool {
 		if k.Str == "message" {
 			if rawjson.Given(v) {
@@ -131,7 +130,7 @@ func (m *merged) addChoice(o *merge.Object, fragment gjson.Result) (err error) {
 }
 
 // note notes that v was added to a member of a choice.
-func (g *growth) note(choice *merge.Object, member string, v gjson.Result) {
+func (g *growth) note(choice *rawjson.Object, member string, v gjson.Result) {
 	delta := member == "delta" && v.IsObject()
 	if delta {
 		members := 0
@@ -143,7 +142,7 @@ func (g *growth) note(choice *merge.Object, member string, v gjson.Result) {
 		if members == 0 {
 			return
 		}
-		if members > 1 || merge.Identifies(member) {
+		if members > 1 || rawjson.Identifies(member) {
 			g.texts = 2
 		}
 	}
@@ -174,7 +173,7 @@ func (m *merged) object() []byte {
 	return append(dst, '}')
 }
 
-func (m *merged) appendChoice(dst []byte, c *merge.Object) []byte {
+func (m *merged) appendChoice(dst []byte, c *rawjson.Object) []byte {
 	c.Member("finish_reason", `"finish_reason"`)
 	dst = append(dst, `{"index":`...)
 	dst = append(dst, indexOf(c.Member("index", `"index"`))...)
@@ -188,7 +187,7 @@ func (m *merged) appendChoice(dst []byte, c *merge.Object) []byte {
 }
 
 // indexOf is the index of a choice, which some engines leave out.
-func indexOf(t *merge.Tree) string {
+func indexOf(t *rawjson.Tree) string {
 	if t.IsNull() {
 		return "0"
 	}

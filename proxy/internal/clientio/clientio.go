@@ -5,6 +5,8 @@
 //   - An answer that begins before the body has ended closes its connection. What the client is still sending is read and
 //     dropped for a bounded time, so that the client gets the answer and not a reset connection.
 //   - Each piece of an answer must be taken in time.
+//
+// A [Budget] bounds the memory that clients may take.
 package clientio
 
 import (

@@ -25,8 +25,8 @@ type blocks struct {
 	sink Sink
 
 	mu      sync.Mutex // guards what follows
-	known   map[Hash]block
-	fresh   map[int32][]Hash // stored lately, by depth
+	known   map[hash]block
+	fresh   map[int32][]hash // stored lately, by depth
 	order   []int32          // of the depths in fresh, the oldest block first
 	size    int              // tokens of a block
 	batches uint64
@@ -34,7 +34,7 @@ type blocks struct {
 }
 
 type block struct {
-	parent Hash
+	parent hash
 	depth  int32 // of the chain that ends with it, in blocks; 0: unknown
 	stored uint64
 	ours   prefix.Block // 0: not matched
@@ -47,23 +47,23 @@ func newBlocks(sink Sink) *blocks {
 }
 
 // forget forgets all blocks. The caller must hold the lock, or be the only one.
-func (b *blocks) forget() { b.known, b.fresh, b.order = map[Hash]block{}, map[int32][]Hash{}, nil }
+func (b *blocks) forget() { b.known, b.fresh, b.order = map[hash]block{}, map[int32][]hash{}, nil }
 
 // apply follows a batch of events.
-func (b *blocks) apply(events []Event) {
+func (b *blocks) apply(events []event) {
 	var gone []prefix.Block
 	cleared := false
 	b.mu.Lock()
 	b.batches++
 	for i := range events {
 		switch e := &events[i]; {
-		case e.Kind == Cleared:
+		case e.Kind == kindCleared:
 			b.forget()
 			gone, cleared = nil, true
 		case !e.onDevice():
-		case e.Kind == Stored:
+		case e.Kind == kindStored:
 			b.store(e)
-		case e.Kind == Removed:
+		case e.Kind == kindRemoved:
 			gone = b.remove(e, gone)
 		}
 	}
@@ -76,7 +76,7 @@ func (b *blocks) apply(events []Event) {
 	}
 }
 
-func (b *blocks) store(e *Event) {
+func (b *blocks) store(e *event) {
 	if b.size != e.BlockSize {
 		b.forget() // another engine behind the same address
 		b.size = e.BlockSize
@@ -99,7 +99,7 @@ func (b *blocks) store(e *Event) {
 }
 
 // note notes a block as one that may end a prompt.
-func (b *blocks) note(h Hash, depth int32) {
+func (b *blocks) note(h hash, depth int32) {
 	if depth == 0 {
 		return
 	}
@@ -116,7 +116,7 @@ func (b *blocks) note(h Hash, depth int32) {
 	}
 }
 
-func (b *blocks) remove(e *Event, gone []prefix.Block) []prefix.Block {
+func (b *blocks) remove(e *event, gone []prefix.Block) []prefix.Block {
 	for _, h := range e.Hashes {
 		if k, ok := b.known[h]; ok {
 			if k.ours != 0 {
@@ -142,7 +142,7 @@ func (b *blocks) answered(mark uint64, c *prefix.Chain, tokens int) {
 	if b.size == 0 || tokens < b.size || len(c.Blocks) == 0 {
 		return
 	}
-	var end Hash
+	var end hash
 	found := 0
 	for _, h := range b.fresh[int32(tokens/b.size)] {
 		if k, ok := b.known[h]; ok && k.ours == 0 && k.stored > mark {
@@ -157,7 +157,7 @@ func (b *blocks) answered(mark uint64, c *prefix.Chain, tokens int) {
 }
 
 // name names the blocks of a chain that ends with h. Tokens are taken to be equally long in one prompt.
-func (b *blocks) name(h Hash, c *prefix.Chain, tokens int) {
+func (b *blocks) name(h hash, c *prefix.Chain, tokens int) {
 	for {
 		k, ok := b.known[h]
 		if !ok || k.ours != 0 || k.depth == 0 {

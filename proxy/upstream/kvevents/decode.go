@@ -9,25 +9,25 @@ import (
 	"github.com/tinylib/msgp/msgp"
 )
 
-// Hash names a block of an engine. Engines use integers or digests; a digest is folded into one.
-type Hash uint64
+// hash names a block of an engine. Engines use integers or digests; a digest is folded into one.
+type hash uint64
 
-// Kind is what an event says.
-type Kind uint8
+// eventKind is what an event says.
+type eventKind uint8
 
 // The kinds of events.
 const (
-	Unknown Kind = iota // a kind that this package has no use for
-	Stored
-	Removed
-	Cleared
+	kindUnknown eventKind = iota // a kind that this package has no use for
+	kindStored
+	kindRemoved
+	kindCleared
 )
 
-// Event is a change of the blocks of one engine.
-type Event struct {
-	Kind      Kind
-	Hashes    []Hash
-	Parent    Hash // of the first of Hashes, where HasParent is set
+// event is a change of the blocks of one engine.
+type event struct {
+	Kind      eventKind
+	Hashes    []hash
+	Parent    hash // of the first of Hashes, where HasParent is set
 	HasParent bool
 	BlockSize int    // tokens
 	Medium    string // "": the memory of the accelerator
@@ -36,7 +36,7 @@ type Event struct {
 
 // onDevice reports whether the event is about the first group of blocks in the accelerator's memory. What another medium or group holds
 // would be counted twice.
-func (e *Event) onDevice() bool {
+func (e *event) onDevice() bool {
 	return e.Group == 0 && (e.Medium == "" || strings.EqualFold(e.Medium, "GPU"))
 }
 
@@ -46,9 +46,9 @@ const (
 	mostHashes = 1_000_000
 )
 
-// Decode reads a batch of events in the encodings of vLLM and SGLang: a batch is an array of time and events, or a map; so is each event,
+// decodeBatch reads a batch of events in the encodings of vLLM and SGLang: a batch is an array of time and events, or a map; so is each event,
 // an array that begins with its kind or a map with its kind as "type". vLLM went from arrays to maps in 2026 (its change 42892).
-func Decode(p []byte) ([]Event, error) {
+func decodeBatch(p []byte) ([]event, error) {
 	var list []byte
 	err := members(p, []string{"ts", "events"}, 0, func(name string, value []byte) error {
 		if name == "events" {
@@ -66,9 +66,9 @@ func Decode(p []byte) ([]Event, error) {
 	if err != nil || n > mostEvents || int(n) > len(rest) {
 		return nil, fmt.Errorf("the events of a batch are no list: %d, %v", n, err)
 	}
-	events := make([]Event, 0, n)
+	events := make([]event, 0, n)
 	for i := range n {
-		var e Event
+		var e event
 		after, err := msgp.Skip(rest)
 		if err == nil {
 			e, err = decode(rest[:len(rest)-len(after)])
@@ -87,7 +87,7 @@ var (
 	removedOrder = []string{"type", "block_hashes", "medium", "group_idx"}
 )
 
-func decode(p []byte) (e Event, err error) {
+func decode(p []byte) (e event, err error) {
 	var kind string
 	err = members(p, storedOrder[:1], 1, func(name string, value []byte) error {
 		if name == "type" {
@@ -101,11 +101,11 @@ func decode(p []byte) (e Event, err error) {
 	order := storedOrder
 	switch kind {
 	case "BlockStored":
-		e.Kind = Stored
+		e.Kind = kindStored
 	case "BlockRemoved":
-		e.Kind, order = Removed, removedOrder
+		e.Kind, order = kindRemoved, removedOrder
 	case "AllBlocksCleared":
-		e.Kind = Cleared
+		e.Kind = kindCleared
 		return e, nil
 	case "":
 		return e, fmt.Errorf("it has no type")
@@ -115,7 +115,7 @@ func decode(p []byte) (e Event, err error) {
 	if err = members(p, order, 0, func(name string, value []byte) error { return e.set(name, value) }); err != nil {
 		return e, err
 	}
-	if e.Hashes == nil || e.Kind == Stored && e.BlockSize <= 0 {
+	if e.Hashes == nil || e.Kind == kindStored && e.BlockSize <= 0 {
 		return e, fmt.Errorf("%s has no block_hashes or block_size", kind)
 	}
 	return e, nil
@@ -155,7 +155,7 @@ func members(p []byte, order []string, most int, f func(name string, value []byt
 }
 
 // set sets a member of e. nil means that it is absent.
-func (e *Event) set(name string, value []byte) (err error) {
+func (e *event) set(name string, value []byte) (err error) {
 	if msgp.IsNil(value) {
 		return nil
 	}
@@ -178,12 +178,12 @@ func (e *Event) set(name string, value []byte) (err error) {
 	return err
 }
 
-func readHashes(p []byte) ([]Hash, error) {
+func readHashes(p []byte) ([]hash, error) {
 	n, p, err := msgp.ReadArrayHeaderBytes(p)
 	if err != nil || n > mostHashes || int(n) > len(p) {
 		return nil, fmt.Errorf("%d hashes: %v", n, err)
 	}
-	hashes := make([]Hash, n)
+	hashes := make([]hash, n)
 	for i := range hashes {
 		if hashes[i], p, err = readHash(p); err != nil {
 			return nil, err
@@ -192,14 +192,14 @@ func readHashes(p []byte) ([]Hash, error) {
 	return hashes, nil
 }
 
-func readHash(p []byte) (h Hash, rest []byte, err error) {
+func readHash(p []byte) (h hash, rest []byte, err error) {
 	switch msgp.NextType(p) {
 	case msgp.UintType:
 		n, rest, err := msgp.ReadUint64Bytes(p)
-		return Hash(n), rest, err
+		return hash(n), rest, err
 	case msgp.IntType:
 		n, rest, err := msgp.ReadInt64Bytes(p)
-		return Hash(n), rest, err
+		return hash(n), rest, err
 	case msgp.StrType:
 		digest, rest, err := msgp.ReadStringZC(p)
 		return fold(digest), rest, err
@@ -209,11 +209,11 @@ func readHash(p []byte) (h Hash, rest []byte, err error) {
 	}
 }
 
-func fold(digest []byte) Hash {
+func fold(digest []byte) hash {
 	if len(digest) == 8 {
-		return Hash(binary.BigEndian.Uint64(digest))
+		return hash(binary.BigEndian.Uint64(digest))
 	}
 	h := fnv.New64a()
 	h.Write(digest)
-	return Hash(h.Sum64())
+	return hash(h.Sum64())
 }

@@ -155,7 +155,7 @@ func (f *Follower) batch(ctx context.Context, n uint64, payload []byte, first bo
 }
 
 func (f *Follower) apply(n uint64, payload []byte) error {
-	events, err := Decode(payload)
+	events, err := decodeBatch(payload)
 	if err != nil {
 		f.unreadable.Add(1)
 		f.reset()

@@ -59,24 +59,24 @@ func until(t *testing.T, what string, done func() bool) {
 // TestDecode reads both encodings, with integers and digests, and leaves out what it has no use for. The bytes are
 // written by hand, from the specification.
 func TestDecode(t *testing.T) {
-	stored := []Event{{Kind: Stored, Hashes: []Hash{11, 12}, Parent: 10, HasParent: true, BlockSize: 16, Medium: "GPU"}, {Kind: Removed, Hashes: []Hash{5}, Medium: "GPU"}, {Kind: Cleared}}
+	stored := []event{{Kind: kindStored, Hashes: []hash{11, 12}, Parent: 10, HasParent: true, BlockSize: 16, Medium: "GPU"}, {Kind: kindRemoved, Hashes: []hash{5}, Medium: "GPU"}, {Kind: kindCleared}}
 	for _, tc := range []struct {
 		name, hex string
-		want      []Event
+		want      []event
 	}{
 		{"arrays", "92cb3ff800000000000093" + "97ab426c6f636b53746f726564920b0c0a93010203" + "10c0a3475055" + "93ac426c6f636b52656d6f7665649105a3475055" + "91b0416c6c426c6f636b73436c6561726564", stored},
 		{"maps", "82a27473cb3ff8000000000000a66576656e747393" +
 			"86a474797065ab426c6f636b53746f726564ac626c6f636b5f686173686573920b0cb1706172656e745f626c6f636b5f686173680aa9746f6b656e5f69647390aa626c6f636b5f73697a6510a66d656469756da3475055" +
 			"83a474797065ac426c6f636b52656d6f766564ac626c6f636b5f6861736865739105a66d656469756da3475055" + "81a474797065b0416c6c426c6f636b73436c6561726564", stored},
-		{"a rank after the events", "93c0" + "90" + "03", []Event{}},
-		{"a kind of the future", "92c091" + "92a85265706f72746564" + "01", []Event{{}}},
-		{"no parent, a negative hash", "92c091" + "95ab426c6f636b53746f72656491ff" + "c090" + "20", []Event{{Kind: Stored, Hashes: []Hash{^Hash(0)}, BlockSize: 32}}},
+		{"a rank after the events", "93c0" + "90" + "03", []event{}},
+		{"a kind of the future", "92c091" + "92a85265706f72746564" + "01", []event{{}}},
+		{"no parent, a negative hash", "92c091" + "95ab426c6f636b53746f72656491ff" + "c090" + "20", []event{{Kind: kindStored, Hashes: []hash{^hash(0)}, BlockSize: 32}}},
 	} {
 		p, err := hex.DecodeString(tc.hex)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Decode(p); err != nil || !reflect.DeepEqual(got, tc.want) {
+		if got, err := decodeBatch(p); err != nil || !reflect.DeepEqual(got, tc.want) {
 			t.Errorf("%s: %+v, %v\nwant %+v", tc.name, got, err, tc.want)
 		}
 	}
@@ -92,7 +92,7 @@ func TestDecodeRefuses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got, err := Decode(p); err == nil {
+		if got, err := decodeBatch(p); err == nil {
 			t.Errorf("%s: %+v", name, got)
 		}
 	}
@@ -103,7 +103,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(p)
 	f.Add([]byte("\x82\xa2ts\x00\xa6events\x90"))
 	f.Fuzz(func(t *testing.T, p []byte) {
-		events, err := Decode(p)
+		events, err := decodeBatch(p)
 		if err == nil && len(events) > len(p) {
 			t.Errorf("%d events in %d bytes", len(events), len(p))
 		}
@@ -120,10 +120,10 @@ func chainOf(text string) *prefix.Chain {
 }
 
 // store is an event of n blocks from number first on, each the parent of the next, after parent (0: none).
-func store(first, n int, parent Hash) Event {
-	e := Event{Kind: Stored, BlockSize: 16, Parent: parent, HasParent: parent != 0}
+func store(first, n int, parent hash) event {
+	e := event{Kind: kindStored, BlockSize: 16, Parent: parent, HasParent: parent != 0}
 	for i := range n {
-		e.Hashes = append(e.Hashes, Hash(first+i))
+		e.Hashes = append(e.Hashes, hash(first+i))
 	}
 	return e
 }
@@ -135,19 +135,19 @@ func TestMatching(t *testing.T) {
 	b := newBlocks(s)
 	c := chainOf(strings.Repeat("0123456789", 256))
 	mark := b.sent()
-	b.apply([]Event{store(101, 40, 0)})
-	b.apply([]Event{store(900, 1, 140)}) // decoded
+	b.apply([]event{store(101, 40, 0)})
+	b.apply([]event{store(900, 1, 140)}) // decoded
 	b.answered(mark, c, 645)
-	b.apply([]Event{{Kind: Removed, Hashes: []Hash{140, 137}}, {Kind: Removed, Hashes: []Hash{900, 7777}}})
+	b.apply([]event{{Kind: kindRemoved, Hashes: []hash{140, 137}}, {Kind: kindRemoved, Hashes: []hash{900, 7777}}})
 	if got, _ := s.got(); len(got) != 2 || got[0] != c.Blocks[8] && got[0] != c.Blocks[9] || got[1] != c.Blocks[8] {
 		t.Errorf("removed %v of %v", got, c.Blocks)
 	}
 	// The next turn has the first one's blocks as its head.
 	next := chainOf(strings.Repeat("0123456789", 512))
 	mark = b.sent()
-	b.apply([]Event{store(201, 40, 136)})
+	b.apply([]event{store(201, 40, 136)})
 	b.answered(mark, next, 76*16)
-	b.apply([]Event{{Kind: Removed, Hashes: []Hash{240}}})
+	b.apply([]event{{Kind: kindRemoved, Hashes: []hash{240}}})
 	if got, _ := s.got(); len(got) != 3 || got[2] != next.Blocks[len(next.Blocks)-1] {
 		t.Errorf("removed %v, want the last of %v", got, next.Blocks)
 	}
@@ -157,11 +157,11 @@ func TestMatching(t *testing.T) {
 // beginning is unknown.
 func TestAmbiguousChainsAreNotMatched(t *testing.T) {
 	c := chainOf(strings.Repeat("0123456789", 256))
-	for name, events := range map[string][]Event{
+	for name, events := range map[string][]event{
 		"two chains":           {store(101, 40, 0), store(301, 40, 0)},
 		"an unknown beginning": {store(101, 40, 99)},
-		"on the host":          {func() Event { e := store(101, 40, 0); e.Medium = "CPU"; return e }()},
-		"another group":        {func() Event { e := store(101, 40, 0); e.Group = 1; return e }()},
+		"on the host":          {func() event { e := store(101, 40, 0); e.Medium = "CPU"; return e }()},
+		"another group":        {func() event { e := store(101, 40, 0); e.Group = 1; return e }()},
 		"another length":       {store(101, 39, 0)},
 	} {
 		b := newBlocks(&sink{})
@@ -173,7 +173,7 @@ func TestAmbiguousChainsAreNotMatched(t *testing.T) {
 		}
 	}
 	b := newBlocks(&sink{})
-	b.apply([]Event{store(101, 40, 0)})
+	b.apply([]event{store(101, 40, 0)})
 	b.answered(b.sent(), c, 645)
 	if b.matched != 0 {
 		t.Error("blocks from before the request were matched")
@@ -183,7 +183,7 @@ func TestAmbiguousChainsAreNotMatched(t *testing.T) {
 func TestMemoryIsBounded(t *testing.T) {
 	b := newBlocks(&sink{})
 	for i := range 60 {
-		b.apply([]Event{store(1+i*10_000, 10_000, 0)})
+		b.apply([]event{store(1+i*10_000, 10_000, 0)})
 	}
 	if len(b.known) > mostBlocks || len(b.order) > mostFresh {
 		t.Errorf("%d blocks, %d of them fresh", len(b.known), len(b.order))

@@ -1,18 +1,12 @@
-// Package budget divides one limit of memory between request bodies, recordings of answers and stored entries.
-//
-// It counts what is charged to it and measures nothing. The shares of the limit that charges may reach differ, so that the
-// proxy does first without what costs it least: new upstream calls end at 5/8 of the limit, bodies over 32 KiB and the growth
-// of recordings at 6/8, and the small bodies of which hits are made at 7/8. The last eighth is for the rest:
-// connections, the runtime, and garbage that has not been collected yet.
-package budget
+package clientio
 
 import "sync/atomic"
 
-// small is the charge in bytes for a request with a small body: the body, a header of up to 8 KiB, and what reading both takes.
-const small = 32 << 10
+// smallCharge is the charge in bytes for a request with a small body: the body, a header of up to 8 KiB, and what reading both takes.
+const smallCharge = 32 << 10
 
-// Call is the charge in bytes for an upstream call: its goroutines, its connection, its buffers and a short answer.
-const Call = 64 << 10
+// CallCharge is the charge in bytes for an upstream call: its goroutines, its connection, its buffers and a short answer.
+const CallCharge = 64 << 10
 
 // kind is what memory is charged for.
 type kind uint8
@@ -35,7 +29,12 @@ const (
 // MostEntries is the largest capacity of a store that fits a limit: half of it, so that new calls go on beside a full store.
 func MostEntries(limit int64) int64 { return limit / 2 }
 
-// Budget counts charges against a limit. All methods are safe for concurrent use; a charge takes no lock.
+// Budget divides one limit of memory between request bodies, recordings of answers and stored entries.
+//
+// It counts what is charged to it and measures nothing. The shares of the limit that charges may reach differ, so that the
+// proxy does first without what costs it least: new upstream calls end at 5/8 of the limit, bodies over 32 KiB and the growth
+// of recordings at 6/8, and the small bodies of which hits are made at 7/8. The last eighth is for the rest:
+// connections, the runtime, and garbage that has not been collected yet. All methods are safe for concurrent use; a charge takes no lock.
 type Budget struct {
 	limit   int64 // bytes; 0 is none
 	entries func() int64
@@ -44,9 +43,11 @@ type Budget struct {
 	refused atomic.Int64
 }
 
-// New returns a budget of limit bytes, 0 for none. entries returns the bytes that the store holds; it is called for each charge, and
+// NewBudget returns a budget of limit bytes, 0 for none. entries returns the bytes that the store holds; it is called for each charge, and
 // should take no lock.
-func New(limit int64, entries func() int64) *Budget { return &Budget{limit: limit, entries: entries} }
+func NewBudget(limit int64, entries func() int64) *Budget {
+	return &Budget{limit: limit, entries: entries}
+}
 
 // Limit returns the limit in bytes, 0 if there is none.
 func (b *Budget) Limit() int64 { return b.limit }
@@ -66,7 +67,7 @@ func (b *Budget) Refused() int64 { return b.refused.Load() }
 // Begin charges [Call] bytes of recordings for an upstream call, and reports whether there is room for it; the caller must then
 // End it. A refusal is counted.
 func (b *Budget) Begin() bool {
-	if b.charge(recordings, Call, callEighths) {
+	if b.charge(recordings, CallCharge, callEighths) {
 		return true
 	}
 	b.refused.Add(1)
@@ -74,12 +75,12 @@ func (b *Budget) Begin() bool {
 }
 
 // End takes back the charge of a call that Begin allowed.
-func (b *Budget) End() { b.used[recordings].Add(-Call) }
+func (b *Budget) End() { b.used[recordings].Add(-CallCharge) }
 
 // Hold charges n bytes of recordings until release is called, and reports whether there is room for them. Few bytes are not
 // charged: the charge of a call covers them.
 func (b *Budget) Hold(n int64) (room bool, release func()) {
-	if n <= Call {
+	if n <= CallCharge {
 		return true, func() {}
 	}
 	account := b.Account()
@@ -126,7 +127,7 @@ type Lease struct {
 // Lease charges 32 KiB bytes for a request whose body is still to be read, and its header's bytes beyond 8 KiB twice (once as they
 // came, once as names and values). It reports whether there is room for them; the caller must then Drop the lease.
 func (b *Budget) Lease(header int64) (*Lease, bool) {
-	n := small + 2*max(header-8<<10, 0)
+	n := smallCharge + 2*max(header-8<<10, 0)
 	if !b.charge(bodies, n, smallEighths) {
 		b.refused.Add(1)
 		return nil, false

@@ -1,17 +1,13 @@
-// Package merge joins JSON values that come in fragments, as the deltas of a stream: strings grow, arrays grow, objects
-// grow member by member. Nothing is decoded: a fragment's raw bytes are appended to those before. What does not grow is not copied: the
-// fragments must not change before the result has been appended.
-package merge
+package rawjson
 
 import (
 	"slices"
 
 	"github.com/tidwall/gjson"
-
-	"reprise/proxy/answer/rawjson"
 )
 
-// Tree is a JSON value that grows by fragments. Strings and arrays grow in their raw form: the end of the first and the
+// Tree is a JSON value that comes in fragments, as the deltas of a stream. Nothing is decoded: a fragment's raw bytes are appended to those
+// before. What does not grow is not copied: the fragments must not change before the result has been appended. Strings and arrays grow in their raw form: the end of the first and the
 // beginning of the second are removed and the rest is joined, so that no escape is decoded and a surrogate pair that was
 // split between two fragments is whole again.
 type Tree struct {
@@ -93,7 +89,7 @@ func newTree(v gjson.Result) Tree {
 	return asItCame(v.Raw)
 }
 
-func asItCame(raw string) Tree { return Tree{raw: rawjson.Bytes(raw)} }
+func asItCame(raw string) Tree { return Tree{raw: Bytes(raw)} }
 
 // indexed reports whether v is an array of objects that have an index.
 func indexed(v gjson.Result) bool {
@@ -160,8 +156,8 @@ func (t *Tree) begins(c byte) bool { return len(t.raw) > 0 && t.raw[0] == c }
 // join adds the elements of an array to an array.
 func (t *Tree) join(v gjson.Result) {
 	switch {
-	case v.Raw[rawjson.SkipSpace(v.Raw, 1, 1)] == ']':
-	case t.raw[rawjson.SkipSpace(rawjson.View(t.raw), 1, 1)] == ']':
+	case v.Raw[SkipSpace(v.Raw, 1, 1)] == ']':
+	case t.raw[SkipSpace(View(t.raw), 1, 1)] == ']':
 		*t = newTree(v)
 	default:
 		t.raw = append(append(t.opened(), ','), v.Raw[1:]...)
@@ -175,7 +171,7 @@ func (o *Object) Member(name, key string) *Tree {
 	if i < 0 {
 		i = len(o.members)
 		if key == "" {
-			key = rawjson.Quote(name)
+			key = Quote(name)
 		}
 		if o.members == nil {
 			o.members, o.names.keys = make([]member, 0, 4), make([]string, 0, 4)
@@ -285,7 +281,7 @@ func (o *Object) Append(dst []byte, except ...string) []byte {
 	first := len(dst)
 	for i := range o.members {
 		if m := &o.members[i]; !slices.Contains(except, o.names.keys[i]) {
-			dst = m.val.Append(rawjson.AppendMember(dst, first, m.key, ""))
+			dst = m.val.Append(AppendMember(dst, first, m.key, ""))
 		}
 	}
 	return append(dst, '}')

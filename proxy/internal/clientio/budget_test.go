@@ -1,4 +1,4 @@
-package budget
+package clientio
 
 import (
 	"sync"
@@ -9,7 +9,7 @@ const mib = 1 << 20
 
 // newBudget has a limit of 80 MiB, of which entries hold *held.
 func newBudget(held *int64) *Budget {
-	return New(80*mib, func() int64 { return *held })
+	return NewBudget(80*mib, func() int64 { return *held })
 }
 
 func TestShares(t *testing.T) {
@@ -66,12 +66,12 @@ func TestRefusalsAreCounted(t *testing.T) {
 }
 
 func TestNoLimit(t *testing.T) {
-	b := New(0, func() int64 { return 0 })
+	b := NewBudget(0, func() int64 { return 0 })
 	l, ok := b.Lease(0)
 	if !ok || !l.Grow(1<<50) || !b.Begin() {
 		t.Fatal("refused without a limit")
 	}
-	if b.Used()["bodies"] != small+1<<50 {
+	if b.Used()["bodies"] != smallCharge+1<<50 {
 		t.Errorf("%d bytes are counted", b.Used()["bodies"])
 	}
 }
@@ -79,7 +79,7 @@ func TestNoLimit(t *testing.T) {
 func TestHold(t *testing.T) {
 	var held int64
 	b := newBudget(&held)
-	room, release := b.Hold(Call)
+	room, release := b.Hold(CallCharge)
 	if !room || b.Used()["recordings"] != 0 {
 		t.Error("few bytes are charged")
 	}
@@ -98,7 +98,7 @@ func TestHold(t *testing.T) {
 
 // TestHolders: the charge stays until its last holder has gone.
 func TestHolders(t *testing.T) {
-	b := New(0, func() int64 { return 0 })
+	b := NewBudget(0, func() int64 { return 0 })
 	var wg sync.WaitGroup
 	for range 100 {
 		l, _ := b.Lease(0)
@@ -116,13 +116,13 @@ func TestHolders(t *testing.T) {
 	l, _ := b.Lease(0)
 	l.Hold()
 	l.Drop()
-	if n := b.Used()["bodies"]; n != small {
+	if n := b.Used()["bodies"]; n != smallCharge {
 		t.Errorf("%d bytes are charged while a holder is left", n)
 	}
 }
 
 func BenchmarkLease(b *testing.B) {
-	budget := New(1<<30, func() int64 { return 0 })
+	budget := NewBudget(1<<30, func() int64 { return 0 })
 	b.ReportAllocs()
 	b.RunParallel(func(pb *testing.PB) {
 		for pb.Next() {

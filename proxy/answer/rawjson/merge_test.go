@@ -1,4 +1,4 @@
-package merge
+package rawjson
 
 import (
 	"fmt"
@@ -7,8 +7,6 @@ import (
 	"testing"
 
 	"github.com/tidwall/gjson"
-
-	"reprise/proxy/answer/rawjson"
 )
 
 func TestAdd(t *testing.T) {
@@ -31,7 +29,7 @@ func TestAdd(t *testing.T) {
 		for _, f := range c.fragments {
 			b := []byte(f + "after")
 			came = append(came, b)
-			tree.Add(gjson.Parse(rawjson.View(b[:len(f)])))
+			tree.Add(gjson.Parse(View(b[:len(f)])))
 		}
 		if got := string(tree.Append(nil)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
