@@ -1,7 +1,5 @@
 package policy
 
-import "reprise/internal/container"
-
 // Limit bounds what is resident. 0 is no limit.
 type Limit struct {
 	Entries int
@@ -17,7 +15,7 @@ type Ledger struct {
 	evictor Evictor
 	expirer Expirer // the evictor, if it is one
 	limit   Limit
-	sizes   container.Table[ID, int64]
+	sizes   map[ID]int64
 	bytes   int64
 	faults  int
 }
@@ -25,7 +23,7 @@ type Ledger struct {
 // NewLedger starts an empty ledger over an empty evictor.
 func NewLedger(e Evictor, limit Limit) *Ledger {
 	expirer, _ := e.(Expirer)
-	return &Ledger{evictor: e, expirer: expirer, limit: limit}
+	return &Ledger{evictor: e, expirer: expirer, limit: limit, sizes: map[ID]int64{}}
 }
 
 // Insert makes it resident, then evicts while a limit is exceeded, and returns evicted with the victims appended, in
@@ -40,7 +38,7 @@ func (l *Ledger) Insert(it Item, at Tick, evicted []ID) []ID {
 		return append(evicted, it.ID)
 	}
 	l.evictor.Insert(it, at)
-	l.sizes.Add(it.ID, it.Size)
+	l.sizes[it.ID] = it.Size
 	l.bytes += it.Size
 	for l.over() {
 		evicted = append(evicted, l.evict(it.ID))
@@ -69,8 +67,8 @@ func (l *Ledger) Hit(id ID, at Tick) { l.evictor.Hit(id, at) }
 // then evicts while a limit is exceeded, and returns evicted with the victims appended, in order. An answer that alone
 // exceeds Limit.Bytes makes its entry the only victim. An unknown ID, or 0, changes nothing.
 func (l *Ledger) Replace(it Item, at Tick, evicted []ID) []ID {
-	size := l.sizes.Find(it.ID)
-	if size == nil {
+	size, ok := l.sizes[it.ID]
+	if !ok {
 		return evicted
 	}
 	it.Size = max(it.Size, 0)
@@ -78,8 +76,8 @@ func (l *Ledger) Replace(it Item, at Tick, evicted []ID) []ID {
 		l.Remove(it.ID, Evicted)
 		return append(evicted, it.ID)
 	}
-	l.bytes += it.Size - *size
-	*size = it.Size
+	l.bytes += it.Size - size
+	l.sizes[it.ID] = it.Size
 	if r, ok := l.evictor.(Replacer); ok {
 		r.Replace(it, at)
 	} else {
@@ -95,12 +93,12 @@ func (l *Ledger) Replace(it Item, at Tick, evicted []ID) []ID {
 // returns evicted with the victims appended, in order; id may be among them. The evictor sees only the removal of victims: an
 // order by size is that of the items. An unknown ID, or 0, changes nothing.
 func (l *Ledger) Grow(id ID, by int64, evicted []ID) []ID {
-	size := l.sizes.Find(id)
-	if size == nil {
+	size, ok := l.sizes[id]
+	if !ok {
 		return evicted
 	}
-	by = max(by, -*size)
-	*size += by
+	by = max(by, -size)
+	l.sizes[id] = size + by
 	l.bytes += by
 	for l.over() {
 		evicted = append(evicted, l.evict(id))
@@ -110,12 +108,12 @@ func (l *Ledger) Grow(id ID, by int64, evicted []ID) []ID {
 
 // Remove drops id, and reports whether it was resident.
 func (l *Ledger) Remove(id ID, why Reason) bool {
-	size, ok := l.sizes.Get(id)
+	size, ok := l.sizes[id]
 	if !ok {
 		return false
 	}
 	l.evictor.Remove(id, why)
-	l.sizes.Delete(id)
+	delete(l.sizes, id)
 	l.bytes -= size
 	return true
 }
@@ -144,10 +142,13 @@ func (l *Ledger) Fits(size int64) bool {
 }
 
 // Has reports whether id is resident.
-func (l *Ledger) Has(id ID) bool { return l.sizes.Has(id) }
+func (l *Ledger) Has(id ID) bool {
+	_, ok := l.sizes[id]
+	return ok
+}
 
 // Entries is the number of residents.
-func (l *Ledger) Entries() int { return l.sizes.Len() }
+func (l *Ledger) Entries() int { return len(l.sizes) }
 
 // Bytes is the sum of the sizes of the residents.
 func (l *Ledger) Bytes() int64 { return l.bytes }
@@ -155,7 +156,7 @@ func (l *Ledger) Bytes() int64 { return l.bytes }
 // Faults counts the times when the evictor named no victim or one that was not resident. Any value except 0 is a bug in it.
 func (l *Ledger) Faults() int { return l.faults }
 
-func (l *Ledger) over() bool { return l.limit.over(l.sizes.Len(), l.bytes) }
+func (l *Ledger) over() bool { return l.limit.over(len(l.sizes), l.bytes) }
 
 func (l Limit) over(entries int, bytes int64) bool {
 	return l.Entries > 0 && entries > l.Entries || l.Bytes > 0 && bytes > l.Bytes

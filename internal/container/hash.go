@@ -1,4 +1,4 @@
-// Package container has the data structures of policies, once each: a hash table of numbers, entries in linked queues, a heap
+// Package container has the data structures of policies, once each: an index of numbers by key, entries in linked queues, a heap
 // with an index of its items, the history of entries that have left. No order depends on memory or on chance, as that of a map
 // does: the same calls lead to the same state.
 package container

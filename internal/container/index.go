@@ -2,6 +2,8 @@ package container
 
 import "math/bits"
 
+const minTable = 16
+
 // Index finds the numbers of keys. It holds the numbers and 32 bits of a hash of each key, 8 bytes together; the key itself is kept where the
 // number leads to, which the caller reads next in any case. As only a key with the same hash is compared, a look-up of an unknown key waits for
 // memory once. The zero value is empty.

@@ -39,15 +39,6 @@ func (s *Numbers[K]) Free(number uint32) {
 	s.keys[number], s.spare = K(s.spare), number
 }
 
-// All yields the keys but 0, in no order.
-func (s *Numbers[K]) All(yield func(key K, number uint32) bool) {
-	for _, t := range s.index.table {
-		if t.number != 0 && !yield(s.keys[t.number], t.number) {
-			return
-		}
-	}
-}
-
 func (s *Numbers[K]) take() uint32 {
 	if number := s.spare; number != 0 {
 		s.spare = uint32(s.keys[number])

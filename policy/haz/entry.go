@@ -15,9 +15,9 @@ type entries struct {
 	topics    topicTable
 	slots     container.Slots[uint64, entry] // residents in no queue
 	rows      []row
-	worth     []float32 // by slot: the logarithm of what one hit is worth; nil: every hit is worth the same
-	ids       container.Table[policy.ID, uint32]
-	residents []uint32 // in no order
+	worth     []float32                  // by slot: the logarithm of what one hit is worth; nil: every hit is worth the same
+	ids       container.Index[policy.ID] // of the residents whose ID is not their identity
+	residents []uint32                   // in no order
 	ghosts    container.Queue
 }
 
@@ -56,14 +56,16 @@ func (b *entries) age(x *row) uint32 { return uint32(b.clock.now) - x.last }
 
 func (b *entries) advance(seq int64) { b.clock.now = max(b.clock.now, seq) }
 
-// find is the resident of that ID. The table ids has only those whose ID is not their identity.
+// find returns the resident of that ID.
 func (b *entries) find(id policy.ID) (uint32, bool) {
-	if e, ok := b.ids.Get(id); ok {
+	if e := b.ids.Find(id, b.idOf); e != 0 {
 		return e, true
 	}
 	e, ok := b.slots.Find(uint64(id))
 	return e, ok && b.at(e).id == id
 }
+
+func (b *entries) idOf(e uint32) policy.ID { return b.at(e).id }
 
 // add starts an entry that is not known.
 func (b *entries) add(it policy.Item) uint32 {
@@ -88,7 +90,9 @@ func (b *entries) free(e uint32) {
 
 // rename gives the identity of the resident e to a newer entry. From now on e is found by its ID.
 func (b *entries) rename(e uint32) {
-	b.ids.Put(b.at(e).id, e)
+	if id := b.at(e).id; uint64(id) == b.key(e) {
+		b.ids.Add(id, e)
+	}
 	b.slots.Unname(e)
 }
 
@@ -97,7 +101,7 @@ func (b *entries) admit(e uint32, it policy.Item) {
 	x := b.at(e)
 	x.id = it.ID
 	if uint64(it.ID) != b.key(e) {
-		b.ids.Put(it.ID, e)
+		b.ids.Add(it.ID, e)
 	}
 	x.place = uint32(len(b.residents))
 	b.residents = append(b.residents, e)
@@ -112,7 +116,9 @@ func (b *entries) discharge(e uint32) {
 	b.residents[x.place] = last
 	b.at(last).place = x.place
 	b.residents = b.residents[:end]
-	b.ids.Delete(x.id)
+	if uint64(x.id) != b.key(e) {
+		b.ids.Remove(x.id, b.idOf)
+	}
 	x.id, x.place = 0, 0
 }
 

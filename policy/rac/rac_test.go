@@ -247,16 +247,18 @@ func restore(to, from *Policy) {
 	for _, s := range states {
 		to.ImportEntry(s)
 	}
-	for id := range from.topics.ids.All {
-		if s, ok := from.ExportTopic(id); ok {
+	for slot := range from.topics.all {
+		if s, ok := from.ExportTopic(from.topics.ids.Key(uint32(slot))); ok {
 			to.ImportTopic(s)
 		}
 	}
 }
 
 func residents(r *Policy) (ids []policy.ID) {
-	for id := range r.ids.All {
-		ids = append(ids, id)
+	for e := uint32(1); int(e) < len(r.all); e++ {
+		if n, _ := r.ids.Find(r.ids.Key(e)); n == e { // the numbers that are free have chain links as keys
+			ids = append(ids, r.ids.Key(e))
+		}
 	}
 	return ids
 }

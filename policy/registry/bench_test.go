@@ -9,7 +9,7 @@ import (
 )
 
 // BenchmarkBytesPerEntry prints the heap that one resident costs at a million, after three million evictions: ghosts and
-// sketches included, the Ledger's table (18 to 37 bytes) not.
+// sketches included, the Ledger's map not.
 //
 //	go test -run '^$' -bench BytesPerEntry -benchtime 1x ./policy/registry
 func BenchmarkBytesPerEntry(b *testing.B) {

@@ -4,7 +4,6 @@ import (
 	"math/bits"
 	"math/rand/v2"
 
-	"reprise/internal/container"
 	"reprise/policy"
 )
 
@@ -48,7 +47,7 @@ type LHD struct {
 	samples int   // during the first 50 of them
 
 	tags   []lhdTag // of the residents, in no order, so that one can be drawn
-	index  container.Table[uint64, uint32]
+	index  map[policy.ID]uint32
 	staged lhdTag // the newest entry: not in tags until the next Insert or Hit; id 0 is none
 
 	clock       int64 // requests
@@ -86,7 +85,8 @@ var (
 // newLHD starts empty, for a capacity in entries. perByte divides densities by Item.Size.
 func newLHD(capacity int, stock, perByte bool, seed uint64) *LHD {
 	l := &LHD{
-		rand: rand.New(rand.NewPCG(seed, 0x14d)), perByte: perByte,
+		index: map[policy.ID]uint32{},
+		rand:  rand.New(rand.NewPCG(seed, 0x14d)), perByte: perByte,
 		budget: capacity / 100, period: 1 << 20, samples: 8, model: newDensities(lhdStockStep),
 	}
 	if !stock {
@@ -111,7 +111,7 @@ func (l *LHD) Hit(id policy.ID, _ policy.Tick) {
 		return
 	}
 	l.begin()
-	i, _ := l.index.Get(uint64(id))
+	i := l.index[id]
 	tag := &l.tags[i]
 	age := l.age(tag)
 	l.model.class(tag).hits[age]++
@@ -125,7 +125,7 @@ func (l *LHD) Hit(id policy.ID, _ policy.Tick) {
 // Replace counts a hit, and divides the density by the new size.
 func (l *LHD) Replace(it policy.Item, at policy.Tick) {
 	l.Hit(it.ID, at)
-	if i, ok := l.index.Get(uint64(it.ID)); ok {
+	if i, ok := l.index[it.ID]; ok {
 		l.tags[i].size = l.divisor(it)
 	}
 }
@@ -140,7 +140,7 @@ func (l *LHD) Victim() (policy.ID, bool) {
 
 // Remove drops id, and counts an eviction at its age if that is why.
 func (l *LHD) Remove(id policy.ID, why policy.Reason) {
-	i, ok := l.index.Get(uint64(id))
+	i, ok := l.index[id]
 	switch {
 	case ok:
 		tag := &l.tags[i]
@@ -168,7 +168,8 @@ func (l *LHD) divisor(it policy.Item) float32 {
 }
 
 func (l *LHD) has(id policy.ID) bool {
-	return l.index.Find(uint64(id)) != nil || id == l.staged.id && id != 0
+	_, ok := l.index[id]
+	return ok || id == l.staged.id && id != 0
 }
 
 // begin lets the entry that was held apart compete. It is suspect if its density is below that of the usual victim.
@@ -178,7 +179,7 @@ func (l *LHD) begin() {
 		return
 	}
 	i := len(l.tags)
-	l.index.Put(uint64(l.staged.id), uint32(i))
+	l.index[l.staged.id] = uint32(i)
 	l.tags = append(l.tags, l.staged)
 	l.staged = lhdTag{}
 	tag := &l.tags[i]
@@ -236,7 +237,7 @@ func (l *LHD) choose() {
 		consider(l.rand.IntN(n))
 	}
 	for _, id := range l.suspects {
-		if i, ok := l.index.Get(uint64(id)); ok {
+		if i, ok := l.index[id]; ok {
 			consider(int(i))
 		}
 	}
@@ -261,11 +262,11 @@ func (l *LHD) density(tag *lhdTag) float32 {
 
 // drop takes tag i out; the last one moves to its place.
 func (l *LHD) drop(i uint32) {
-	l.index.Delete(uint64(l.tags[i].id))
+	delete(l.index, l.tags[i].id)
 	last := len(l.tags) - 1
 	if int(i) < last {
 		l.tags[i] = l.tags[last]
-		l.index.Put(uint64(l.tags[i].id), i)
+		l.index[l.tags[i].id] = i
 	}
 	l.tags = l.tags[:last]
 }

@@ -3,7 +3,6 @@ package policies
 import (
 	"math/rand/v2"
 
-	"reprise/internal/container"
 	"reprise/policy"
 )
 
@@ -20,7 +19,7 @@ var randomSpec = policy.Spec{
 type Random struct {
 	rand   *rand.Rand
 	ids    []policy.ID // in no order
-	index  container.Table[uint64, uint32]
+	index  map[policy.ID]uint32
 	staged policy.ID // the newest entry, not among ids
 	drawn  policy.ID // what Victim named last, until it goes or another comes
 }
@@ -28,16 +27,16 @@ type Random struct {
 var _ policy.Evictor = (*Random)(nil)
 
 func newRandom(seed uint64) *Random {
-	return &Random{rand: rand.New(rand.NewPCG(seed, 0x72616e646f6d))}
+	return &Random{index: map[policy.ID]uint32{}, rand: rand.New(rand.NewPCG(seed, 0x72616e646f6d))}
 }
 
 // Insert stages the item; the one before it joins the others.
 func (r *Random) Insert(it policy.Item, _ policy.Tick) {
-	if it.ID == r.staged || r.index.Find(uint64(it.ID)) != nil {
+	if _, ok := r.index[it.ID]; ok || it.ID == r.staged {
 		return
 	}
 	if r.staged != 0 {
-		r.index.Put(uint64(r.staged), uint32(len(r.ids)))
+		r.index[r.staged] = uint32(len(r.ids))
 		r.ids = append(r.ids, r.staged)
 	}
 	r.staged, r.drawn = it.ID, 0
@@ -63,7 +62,7 @@ func (r *Random) Remove(id policy.ID, _ policy.Reason) {
 		r.staged = 0
 		return
 	}
-	i, ok := r.index.Get(uint64(id))
+	i, ok := r.index[id]
 	if !ok {
 		return
 	}
@@ -72,7 +71,7 @@ func (r *Random) Remove(id policy.ID, _ policy.Reason) {
 	}
 	end := len(r.ids) - 1
 	r.ids[i] = r.ids[end]
-	r.index.Put(uint64(r.ids[i]), i)
-	r.index.Delete(uint64(id))
+	r.index[r.ids[i]] = i
+	delete(r.index, id)
 	r.ids = r.ids[:end]
 }

@@ -4,7 +4,6 @@ import (
 	"iter"
 	"math"
 
-	"reprise/internal/container"
 	"reprise/policy"
 )
 
@@ -184,7 +183,7 @@ func kept(age float64) float64 { return math.Exp2(-age / half) }
 // The caller reports a use once it is known how it went on, and has those that are open at hand for Fit. One Again or Lost costs some
 // 30 ns and a Refit some 50 µs per category and 20 ns per open use; a category takes 2 KiB.
 type Returns struct {
-	number container.Table[uint64, int] // of each category + 1, in samples
+	number map[uint32]int // of each category, in seen
 	seen   []category
 	wide   map[uint32]Fit // by type; never iterated
 	all    Fit
@@ -235,7 +234,7 @@ func (m *Returns) Refit(now float64, open iter.Seq2[uint32, float64]) []Seen {
 		seen[i] = Seen{m.seen[i].id, m.seen[i].sample}
 	}
 	for c, idle := range open {
-		seen[*m.number.Find(uint64(c) + 1)].Sample.Silent(idle, kept(idle))
+		seen[m.number[c]].Sample.Silent(idle, kept(idle))
 	}
 	m.fit(seen)
 	m.ready, m.fitted = true, now
@@ -277,8 +276,8 @@ func (m *Returns) fit(seen []Seen) {
 
 // Of is the fit of category c at the last Refit: that of its type, or of all, where it was not seen before.
 func (m *Returns) Of(c uint32) Fit {
-	if i := m.number.Find(uint64(c) + 1); i != nil && m.seen[*i].fit.P > 0 {
-		return m.seen[*i].fit
+	if i, ok := m.number[c]; ok && m.seen[i].fit.P > 0 {
+		return m.seen[i].fit
 	}
 	if wide, ok := m.wide[c/policy.MostTurns]; ok {
 		return wide
@@ -295,11 +294,14 @@ func (m *Returns) All() Fit {
 }
 
 func (m *Returns) of(c uint32) *category {
-	i := m.number.Find(uint64(c) + 1)
-	if i == nil {
-		m.number.Add(uint64(c)+1, len(m.seen))
+	i, ok := m.number[c]
+	if !ok {
+		if m.number == nil {
+			m.number = map[uint32]int{}
+		}
+		m.number[c] = len(m.seen)
 		m.seen = append(m.seen, category{id: c})
 		return &m.seen[len(m.seen)-1]
 	}
-	return &m.seen[*i]
+	return &m.seen[i]
 }

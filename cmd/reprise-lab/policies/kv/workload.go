@@ -3,7 +3,6 @@ package kv
 import (
 	"math"
 
-	"reprise/internal/container"
 	"reprise/policy"
 )
 
@@ -18,8 +17,8 @@ var (
 // workload is the model of each category that some block had. Categories are numbered: classes, from 0.
 type workload struct {
 	clock
-	number     container.Table[uint64, int] // class of a category + 1
-	categories []uint32                     // by class
+	number     map[uint32]uint32 // class of a category
+	categories []uint32          // by class
 	scales     []scale
 	curves     []curve // of wa
 	version    int     // of scales and curves
@@ -29,16 +28,16 @@ type workload struct {
 }
 
 func newWorkload(a policy.Args) workload {
-	return workload{shadow: newShadow(a.Whole(sampleParam.Name)), life: lifeOf(a), certain: a.Choice(pParam.Name) == "off"}
+	return workload{number: map[uint32]uint32{}, shadow: newShadow(a.Whole(sampleParam.Name)), life: lifeOf(a), certain: a.Choice(pParam.Name) == "off"}
 }
 
 // class is the number of a category, the next free one where it is new.
 func (w *workload) class(category uint32) uint32 {
-	if i := w.number.Find(uint64(category) + 1); i != nil {
-		return uint32(*i)
+	if i, ok := w.number[category]; ok {
+		return i
 	}
 	class := len(w.categories)
-	w.number.Add(uint64(category)+1, class)
+	w.number[category] = uint32(class)
 	w.categories, w.scales, w.curves = append(w.categories, category), append(w.scales, scale{}), append(w.curves, curve{})
 	w.fit(class)
 	return uint32(class)
