@@ -104,15 +104,15 @@ var pipelines = []pipeline{
 		says: func(text string) string { return `{"tags": ["#` + strings.Join(longWords(text, 3), `", "#`) + `"]}` }},
 
 	{name: "slug", kind: "quote", system: "Turn titles into URL slugs. Only a-z, 0-9 and hyphens; nothing else in the reply.",
-		says: func(text string) string { return strings.Join(words(strings.ToLower(text)), "-") }},
+		says: func(text string) string { return strings.Join(words(noApostrophe.Replace(strings.ToLower(text))), "-") }},
 	{name: "headline", kind: "quote", system: "You are the night desk. Whatever comes in becomes a headline in title case without end mark and without pleasantries.",
 		says: headline},
 	{name: "quoting", kind: "quote", front: "Template for first replies\n- greet\n- quote the mail in full, in quotation marks\n- promise an answer within one working day\n" +
 		"Fill it in for this mail.\n\nMail: ", says: func(text string) string {
-		return fmt.Sprintf("Hello, you wrote to us: “%s” A colleague will answer within one working day.", strings.TrimSpace(text))
+		return fmt.Sprintf("Hello, you wrote to us: “%s” A colleague will answer within one working day.", strings.Join(strings.Fields(text), " "))
 	}},
 	{name: "verbatim minutes", kind: "quote", system: "You take the minutes of a hearing. Each utterance is entered as it was made, with its speaker, and nothing is corrected.",
-		says: func(text string) string { return "Witness: " + strings.TrimSpace(text) }},
+		says: func(text string) string { return "Witness: " + strings.Join(strings.Fields(text), " ") }},
 	{name: "log line", kind: "quote", system: "Emit one logfmt line per input: level, component=chat, msg.",
 		says: func(text string) string {
 			return fmt.Sprintf("level=info component=chat msg=%q", strings.TrimSpace(text))
@@ -216,6 +216,8 @@ func digits(text string) (all []string) {
 	return all
 }
 
+var noApostrophe = strings.NewReplacer("'", "", "’", "")
+
 func capital(word string) string {
 	r, n := utf8.DecodeRuneInString(word)
 	return string(unicode.ToUpper(r)) + word[n:]
@@ -245,7 +247,7 @@ func titleCase(text string) string {
 }
 
 func corrected(text string) string {
-	text = strings.ReplaceAll(strings.Join(strings.Fields(text), " "), " ?", "?")
+	text = strings.NewReplacer(" ?", "?", "’", "'").Replace(strings.Join(strings.Fields(text), " "))
 	text = capital(strings.ReplaceAll(text, " i ", " I "))
 	if !strings.HasSuffix(text, "?") && !strings.HasSuffix(text, "!") {
 		text += "?"
