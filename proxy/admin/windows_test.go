@@ -79,45 +79,6 @@ func (r *rig) loop(n, keys int) {
 	}
 }
 
-// TestWindowsOfMinutes: a window is of a minute of the clock, has the requests of that minute, and none is kept of a minute without.
-func TestWindowsOfMinutes(t *testing.T) {
-	for _, spec := range []string{"rac+", "lru"} {
-		synctest.Test(t, func(t *testing.T) {
-			wait(45 * time.Second)
-			r := windowRig(t, spec)
-			r.ask(store.Key{1})
-			r.ask(store.Key{1})
-			r.ask(store.Key{2})
-			wait(5 * time.Second) // at 50 s
-			if p := r.policy(t); len(p.Windows) != 1 || p.Windows[0].Seconds != 5 || p.Windows[0].Requests != 3 || p.Windows[0].Hits != 1 {
-				t.Errorf("%s: the open window: %+v", spec, p.Windows)
-			}
-			wait(3 * time.Minute) // at 3:50
-			r.ask(store.Key{1})
-			wait(15 * time.Second) // at 4:05
-			want := "00:00:45 15s 1/3, 00:03:00 60s 1/1, 00:04:00 5s 0/0"
-			var got []string
-			for _, w := range r.policy(t).Windows {
-				got = append(got, fmt.Sprintf("%s %gs %d/%d", w.From.Format("15:04:05"), w.Seconds, w.Hits, w.Requests))
-				if (w.Panel != nil) != (spec == "rac+") || w.Requests > 0 && w.HitRatio != float64(w.Hits)/float64(w.Requests) {
-					t.Errorf("%s: %+v", spec, w)
-				}
-			}
-			if strings.Join(got, ", ") != want {
-				t.Errorf("%s: windows %s, want %s", spec, got, want)
-			}
-			for range 70 {
-				r.ask(store.Key{1})
-				wait(time.Minute)
-			}
-			all := r.policy(t).Windows
-			if len(all) != 61 || all[0].From.Format("15:04") != "00:14" || all[60].From.Format("15:04") != "01:14" {
-				t.Errorf("%s: %d windows after more than an hour, the first from %v", spec, len(all), all[0].From)
-			}
-		})
-	}
-}
-
 // TestWindowsOfAChange: a loop makes another expert lead. The page says who leads, when that changed and why, in the window in which it
 // happened, and the regret is that to the experts' own shadows.
 func TestWindowsOfAChange(t *testing.T) {

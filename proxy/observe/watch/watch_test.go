@@ -6,12 +6,15 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 	"unsafe"
 
+	"reprise/policy"
 	"reprise/proxy/observe"
+	"reprise/store"
 )
 
 // rig is a Watch of counters that a test sets, in a bubble of synctest.
@@ -411,6 +414,55 @@ func TestTextsOfClientsAreCut(t *testing.T) {
 		var got Request
 		if err := json.Unmarshal(e.Data, &got); err != nil || len(got.Model) > mostText+3 || strings.ContainsAny(string(e.Data), "\n<") {
 			t.Errorf("%v %s", err, e.Data)
+		}
+	})
+}
+
+// TestMinutes: a minute is one of the clock, has the requests of that minute, and none is kept of a minute without.
+func TestMinutes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // whose clock begins at midnight
+		time.Sleep(45 * time.Second)
+		var requests, hits atomic.Int64
+		w := New(Options{Read: func() (c Counters) { return c }, Store: func() store.Stats {
+			return store.Stats{Requests: requests.Load(), Hits: hits.Load(), Panel: &policy.PanelStats{}}
+		}})
+		t.Cleanup(w.Close)
+		after := func(d time.Duration, more, hit int64) string {
+			requests.Add(more)
+			hits.Add(hit)
+			time.Sleep(d)
+			synctest.Wait()
+			all, now, ok := w.Minutes()
+			text := ""
+			for _, m := range all {
+				text += fmt.Sprintf("%s %gs %d/%d %t, ", m.From.Format(time.TimeOnly), m.Seconds, m.Hits, m.Requests, m.Panel != nil)
+			}
+			if !ok || now.Requests != requests.Load() || len(all) > mostMinutes+1 {
+				t.Errorf("%d minutes, %d requests", len(all), now.Requests)
+			}
+			return text
+		}
+		for _, c := range []struct {
+			after     time.Duration
+			more, hit int64
+			want      string
+		}{
+			{5 * time.Second, 3, 1, "00:00:45 5s 1/3 true, "},
+			{3 * time.Minute, 0, 0, "00:00:45 15s 1/3 true, 00:03:00 50s 0/0 true, "},
+			{15 * time.Second, 1, 1, "00:00:45 15s 1/3 true, 00:03:00 60s 1/1 true, 00:04:00 5s 0/0 true, "},
+		} {
+			if got := after(c.after, c.more, c.hit); got != c.want {
+				t.Errorf("%s, want %s", got, c.want)
+			}
+		}
+		for range 70 {
+			after(time.Minute, 1, 1)
+		}
+		if all, _, _ := w.Minutes(); len(all) != 61 || all[0].From.Format("15:04") != "00:14" || all[60].From.Format("15:04") != "01:14" || all[1].HitRatio != 1 {
+			t.Errorf("%d minutes after more than an hour, the first from %v", len(all), all[0].From)
+		}
+		if _, _, ok := newRig(t).Minutes(); ok {
+			t.Error("minutes without a store")
 		}
 	})
 }
