@@ -6,11 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"net/http"
-	"net/url"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,13 +16,9 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/embed"
-	"reprise/internal/enginesim"
-	"reprise/policy"
-	"reprise/policy/classic"
 	"reprise/proxy/answer"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/upstream"
-	"reprise/store"
 )
 
 // TestBadInput: a bad request gets an error in OpenAI's shape that names the mistake, its place and what is allowed, and is not
@@ -92,131 +85,6 @@ func TestRawHTTP(t *testing.T) {
 		}
 		conn.Close()
 	}
-}
-
-// TestUpstreamUnreachable: refused and silent upstreams become errors in OpenAI's shape, and nothing is stored.
-func TestUpstreamUnreachable(t *testing.T) {
-	refuse := func(o *Options) {
-		o.Upstreams = []upstream.Target{{Base: &url.URL{Scheme: "http", Host: "127.0.0.1:1", Path: "/v1"}}}
-	} // a port that no server of another test takes
-	silent := func(o *Options) { o.Limits.FirstByte = 20 * time.Millisecond }
-	for _, tc := range []struct {
-		name         string
-		adjust       func(*Options)
-		fault        string
-		status       int
-		code, bypass string
-	}{
-		{"refused", refuse, "", 502, "upstream_unreachable", "X-Reprise-Mode: off"},
-		{"silent", silent, "delay=1h", 504, "upstream_timeout", "X-Reprise-Mode: off"},
-	} {
-		r := newRig(t, tc.adjust)
-		for _, h := range []string{"User-Agent: none", tc.bypass} {
-			got := r.ask(t, "/v1/chat/completions", chat(capital), "X-Sim-Fault: "+tc.fault, h)
-			if got.status != tc.status || gjson.Get(got.body, "error.code").String() != tc.code || gjson.Get(got.body, "error.type").String() != "upstream_error" || got.cache() != "error" {
-				t.Errorf("%s, %s: %d %s %s", tc.name, h, got.status, got.cache(), got.body)
-			}
-		}
-		if st := r.counted(t, 2); st.Stored != 0 || st.Errors != 2 {
-			t.Errorf("%s: %+v", tc.name, st)
-		}
-	}
-}
-
-// TestStreamCut: a stream that breaks off at any byte breaks off for the client too, and is never stored.
-func TestStreamCut(t *testing.T) {
-	r := newRig(t)
-	body := chat(capital, `"stream":true`)
-	whole := len(r.ask(t, "/v1/chat/completions", body, "Cache-Control: no-store").body)
-	for cut := 0; cut < whole-20; cut += max(whole/25, 1) {
-		_, err := r.try("/v1/chat/completions", body, fmt.Sprintf("X-Sim-Fault: cut=%d", cut))
-		if err == nil {
-			t.Errorf("cut at %d of %d: the client saw a whole answer", cut, whole)
-		}
-		if n := r.Stats().Stored; n != 0 {
-			t.Fatalf("cut at %d: %d answers stored", cut, n)
-		}
-	}
-	got, err := r.try("/v1/chat/completions", chat(capital), "X-Sim-Fault: cut=200")
-	if err != nil || got.status != 502 {
-		t.Errorf("an object cut short: %d, %v", got.status, err)
-	}
-	if got := r.ask(t, "/v1/chat/completions", body); got.cache() != "miss" || got.status != 200 {
-		t.Errorf("afterwards: %d %s", got.status, got.cache())
-	}
-}
-
-// TestOddStreams: streams that are split, commented, or huge are relayed and replayed with the same text.
-func TestOddStreams(t *testing.T) {
-	plain := newRig(t)
-	body := chat(capital, `"stream":true`)
-	want := streamedText(plain.ask(t, "/v1/chat/completions", body).body)
-	for _, fault := range []string{"split", "crlf", "comments", "huge=1048576", "no-usage", "split, crlf, comments"} {
-		r := newRig(t, func(o *Options) { o.MaxEntryBytes = 4 << 20 })
-		first := r.ask(t, "/v1/chat/completions", body, "X-Sim-Fault: "+fault)
-		second := r.ask(t, "/v1/chat/completions", body)
-		object := r.ask(t, "/v1/chat/completions", chat(capital))
-		if a, b, c := streamedText(first.body), streamedText(second.body), object.content(t); a != want || b != want || c != want {
-			t.Errorf("%s: texts %q, %q, %q, want %q", fault, a, b, c, want)
-		}
-		if second.cache() != "exact" || object.cache() != "exact" {
-			t.Errorf("%s: %s, %s", fault, second.cache(), object.cache())
-		}
-	}
-}
-
-// TestErrorInsideAStream is passed on as it is, and never stored.
-func TestErrorInsideAStream(t *testing.T) {
-	r := newRig(t)
-	body := chat(capital, `"stream":true`)
-	got := r.ask(t, "/v1/chat/completions", body, "X-Sim-Fault: error-event")
-	if got.status != 200 || !strings.Contains(got.body, `"error"`) || r.Stats().Stored != 0 {
-		t.Errorf("%d, %d stored: %s", got.status, r.Stats().Stored, got.body)
-	}
-}
-
-// TestUpstreamFallsSilent: when the upstream stops in the middle of a stream, both connections are closed, on the cached path
-// and on the pass-through.
-func TestUpstreamFallsSilent(t *testing.T) {
-	for _, h := range []string{"User-Agent: none", "X-Reprise-Mode: off"} {
-		// A busy machine can use up the limit before the first bytes have gone through, and then a longer one shows whether they do.
-		for limit := 30 * time.Millisecond; ; limit *= 10 {
-			got, err := fallsSilent(t, h, limit)
-			if begun := strings.Contains(got.body, "one"); err != nil && begun {
-				break
-			} else if err == nil || limit > time.Minute {
-				t.Errorf("%s: the client read %q, %v", h, got.body, err)
-				break
-			}
-		}
-	}
-}
-
-// fallsSilent asks an upstream that falls silent after its first event, and returns what the client got.
-func fallsSilent(t *testing.T, h string, limit time.Duration) (got reply, err error) {
-	t.Helper()
-	up := newStage()
-	r := newRigAt(t, nil, up, func(o *Options) { o.Limits.BetweenBytes = limit })
-	released := make(chan struct{})
-	defer close(released)
-	gone := make(chan struct{})
-	up.script <- func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		io.WriteString(w, event("one"))
-		w.(http.Flusher).Flush()
-		req := <-up.arrived
-		select {
-		case <-req.Context().Done():
-			close(gone)
-		case <-released:
-		}
-	}
-	got, err = r.try("/v1/chat/completions", chat(capital, `"stream":true`), h)
-	within(t, gone, "the upstream request to be cancelled")
-	if r.Stats().Stored != 0 {
-		t.Errorf("%s: half an answer was stored", h)
-	}
-	return got, err
 }
 
 // TestClientStopsReading: a client that stays connected and reads nothing is disconnected, and the upstream too.
@@ -286,75 +154,6 @@ func TestFaultsAreLoggedOnce(t *testing.T) {
 	}
 }
 
-// brokenEmbedder fails in one way.
-type brokenEmbedder struct {
-	embed.Embedder
-	how string
-}
-
-func (b brokenEmbedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	v := make([]float32, b.Dim())
-	switch b.how {
-	case "error":
-		return nil, errors.New("no model")
-	case "slow":
-		<-ctx.Done()
-		return nil, ctx.Err()
-	case "panic":
-		panic("embedder")
-	case "too few":
-		return nil, nil
-	case "short":
-		return [][]float32{{1}}, nil
-	case "NaN":
-		v[0] = float32(math.NaN())
-	}
-	return [][]float32{v}, nil // "zero" too
-}
-
-// brokenPolicy panics in its decisions.
-type brokenPolicy struct{ policy.Evictor }
-
-func (brokenPolicy) Hit(policy.ID, policy.Tick)      { panic("hit") }
-func (brokenPolicy) Victim() (policy.ID, bool)       { panic("victim") }
-func (brokenPolicy) Insert(policy.Item, policy.Tick) { panic("insert") }
-
-// TestCacheFaultsFailNoRequest: whatever part of the cache breaks, the client gets the upstream's answer, and the fault is
-// counted.
-func TestCacheFaultsFailNoRequest(t *testing.T) {
-	faults := map[string]func(*Options){"policy": func(o *Options) {
-		o.Store, _ = store.Open(store.Options{Evictor: brokenPolicy{classic.NewLRU()}, Limit: policy.Limit{Entries: 1}})
-	}}
-	for _, how := range []string{"error", "slow", "panic", "too few", "short", "NaN", "zero"} {
-		faults["embedder: "+how] = func(o *Options) {
-			o.Embedder, o.Limits.Embed = brokenEmbedder{o.Embedder, how}, 20*time.Millisecond
-		}
-	}
-	for name, adjust := range faults {
-		t.Run(name, func(t *testing.T) {
-			r := newRig(t, adjust)
-			for i, prompt := range []string{capital, capital, similar, "Something else"} {
-				for _, more := range []string{`"stream":true`, `"stream":false`} {
-					got := r.ask(t, "/v1/chat/completions", chat(prompt, more))
-					if got.status != 200 || !strings.Contains(got.body, "chatcmpl-") {
-						t.Fatalf("request %d: %d %s", i, got.status, got.body)
-					}
-				}
-			}
-			forms := int64(1) // that of similar needs no embedder
-			if name == "policy" {
-				forms = 0 // nothing is stored
-			}
-			if st := r.Stats(); int64(st.Semantic) != forms || name != "policy" && st.Exact < 5 {
-				t.Errorf("stats %+v", st)
-			}
-			if page := r.get(t, "/metrics").body; !strings.Contains(page, "reprise_degraded_total{") && !strings.Contains(page, "reprise_store_faults_total 1") && name != "policy" {
-				t.Error("no fault was counted")
-			}
-		})
-	}
-}
-
 // TestDamagedEntryIsDropped: an entry that cannot be read is never served and does not come back.
 func TestDamagedEntryIsDropped(t *testing.T) {
 	r := newRig(t)
@@ -370,31 +169,6 @@ func TestDamagedEntryIsDropped(t *testing.T) {
 	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "exact" {
 		t.Errorf("afterwards: %s", got.cache())
 	}
-}
-
-// TestNothingLeaks: after requests that end in all ways, as many goroutines run as before.
-func TestNothingLeaks(t *testing.T) {
-	limits := upstream.Limits{BetweenBytes: 20 * time.Millisecond, FirstByte: 20 * time.Millisecond}
-	transport := upstream.NewTransport(limits)
-	r := newRig(t, func(o *Options) { o.Limits.Limits, o.Transport = limits, transport })
-	settle := func() int {
-		r.api.CloseClientConnections()
-		r.api.Client().CloseIdleConnections()
-		transport.CloseIdleConnections()
-		return runtime.NumGoroutine()
-	}
-	r.ask(t, "/v1/chat/completions", chat("warm up"))
-	before := settle()
-	for i := range 30 {
-		for _, fault := range []string{"", "cut=100", "silence", "delay=1h", "status=500"} {
-			prompt := fmt.Sprint("Question number ", i, " about ", fault)
-			r.try("/v1/chat/completions", chat(prompt, `"stream":true`), "X-Sim-Fault: "+fault)
-			r.try("/v1/models", "", "X-Sim-Fault: "+fault)
-		}
-	}
-	eventually(t, "the goroutines to end", func() bool { return settle() <= before+5 })
-	var st enginesim.Stats
-	eventually(t, "the engine to be idle", func() bool { st = r.engine.Stats(); return st.InFlight == 0 })
 }
 
 // TestUnreplayableAnswer: when a stored answer cannot be converted to the other form, the upstream is asked again.
@@ -424,39 +198,4 @@ func (c *countingEmbedder) Embed(ctx context.Context, texts []string) ([][]float
 		return nil, errors.New("down")
 	}
 	return c.Embedder.Embed(ctx, texts)
-}
-
-// TestDeadEmbedderIsLeftAlone: after five failures it is not called any more, until it works again.
-func TestDeadEmbedderIsLeftAlone(t *testing.T) {
-	var e *countingEmbedder
-	r := newRig(t, func(o *Options) { e = &countingEmbedder{Embedder: o.Embedder}; o.Embedder = e })
-	e.broken.Store(true)
-	began := time.Now()
-	for _, noun := range nouns[:20] {
-		if got := r.ask(t, "/v1/chat/completions", chat("What is a "+noun+"?")); got.status != 200 || got.cache() != "miss" {
-			t.Fatalf("%d %s", got.status, got.cache())
-		}
-	}
-	if n, most := e.calls.Load(), 5+int64(time.Since(began)/time.Second); n < 5 || n > most { // one more a second
-		t.Errorf("a dead embedder was called %d times in %v", n, time.Since(began))
-	}
-	n := 0
-	fresh := func() reply {
-		n++
-		return r.ask(t, "/v1/chat/completions", chat("How does a "+nouns[n%len(nouns)]+" work?", fmt.Sprintf(`"seed":%d`, n)))
-	}
-	eventually(t, "the breaker shows", func() bool { // it is not open while it waits for a call to try
-		fresh()
-		return strings.Contains(r.get(t, "/metrics").body, `reprise_breaker_open{dependency="embedder"} 1`)
-	})
-	calls := e.calls.Load()
-	e.broken.Store(false)
-	eventually(t, "the embedder to be tried again", func() bool {
-		fresh()
-		return e.calls.Load() > calls
-	})
-	r.ask(t, "/v1/chat/completions", chat(capital))
-	if got := r.ask(t, "/v1/chat/completions", chat(similar)); got.cache() != "semantic" {
-		t.Errorf("afterwards: %s", got.cache())
-	}
 }

@@ -3,7 +3,6 @@ package proxy
 import (
 	"bufio"
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -234,43 +233,6 @@ func TestLateFollowerReadsFromTheStart(t *testing.T) {
 	}
 	if up.asked.Load() != 1 {
 		t.Errorf("%d upstream calls", up.asked.Load())
-	}
-}
-
-// TestLeaderLeaves: a flight goes on without its leader while another request waits.
-func TestLeaderLeaves(t *testing.T) {
-	up := newStage()
-	r := newRigAt(t, nil, up)
-	leave, gone := r.leaving(t, chat(capital))
-	within(t, up.arrived, "the upstream call")
-	followed := r.start(chat(capital))
-	r.waiters(t, 2)
-	leave()
-	if err := within(t, gone, "the leader's end"); !errors.Is(err, context.Canceled) {
-		t.Fatal(err)
-	}
-	r.waiters(t, 1)
-	up.script <- answers
-	if got := within(t, followed, "the follower's answer"); got.status != 200 || got.cache() != "shared" {
-		t.Errorf("follower: %d %s", got.status, got.cache())
-	}
-	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "exact" {
-		t.Errorf("afterwards: %s", got.cache())
-	}
-}
-
-// TestLastWaiterLeaves: when no request waits any more, the upstream request is cancelled and nothing is stored.
-func TestLastWaiterLeaves(t *testing.T) {
-	up := newStage()
-	r := newRigAt(t, nil, up)
-	leave, _ := r.leaving(t, chat(capital))
-	within(t, up.arrived, "the upstream call")
-	leave()
-	within(t, up.left, "the upstream to see its caller leave")
-	r.waiters(t, 0)
-	up.script <- answers
-	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.cache() != "miss" || got.status != 200 {
-		t.Errorf("a newcomer: %d %s", got.status, got.cache())
 	}
 }
 

@@ -21,10 +21,8 @@
 //	I13  replicas converge
 //	I14  logs and metrics hold no key, no prompt and no answer
 //
-// Faults that cannot be made here are rows of the same table with a reason; I13 needs several proxies, which cmd/reprise/replicas has. A peer that
-// acknowledges nothing would need a network of its own: the kernel of a peer that says nothing acknowledges. A kill comes at random points, also
-// within a write; a power cut, after which written blocks can be missing, would need a disk of its own. REPRISE_TORTURE=full raises loads, offsets
-// and seeds; REPRISE_TORTURE_OLD names a program of an earlier version, which takes turns with this one. The index cannot be made to panic from
-// outside: package topics tests that.
-// The numbers F1 to F48 name the same faults in every version of this package.
+// Faults of Redis (F25 to F35) and I13 need several proxies, which cmd/reprise/replicas has. A peer that acknowledges nothing would need a
+// network of its own: the kernel of a peer that says nothing acknowledges. A kill comes at random points, also within a write; a power cut,
+// after which written blocks can be missing, would need a disk of its own. REPRISE_TORTURE=full raises loads, offsets and seeds. The index cannot
+// be made to panic from outside: package topics tests that. The numbers F1 to F47 name the same faults in every version of this package.
 package torture

@@ -25,14 +25,7 @@ import (
 	"reprise/topics/reuse/evidence"
 )
 
-// oldBinary is a program of an earlier version, for F48.
-var oldBinary = os.Getenv("REPRISE_TORTURE_OLD")
-
 func selfFaults() []fault {
-	upgrade := fault{name: "F48", what: "the file goes to version n, n-1 and back", apart: true, run: upgrades}
-	if oldBinary == "" {
-		upgrade.missing = "there is no Redis store yet that two versions share; REPRISE_TORTURE_OLD=PROGRAM tries both on one file"
-	}
 	return []fault{
 		{name: "F36", what: "kill -9 under load, and after a purge", apart: true, run: kills},
 		{name: "F37", what: "disk full", apart: true, run: fullDisk},
@@ -51,7 +44,6 @@ func selfFaults() []fault {
 		{name: "F45", what: "policy, guard and embedder panic", run: panics},
 		{name: "F46", what: "reload in a storm", apart: true, run: reloads},
 		{name: "F47", what: "SIGTERM with 1,000 streams open", apart: true, run: terminated},
-		upgrade,
 	}
 }
 
@@ -452,25 +444,5 @@ func terminated(t *testing.T, seed uint64, r *report) *world {
 	})
 	r.check("I11", <-ended, "the proxy did not end by itself, with code 0: %v", w.proc.ProcessState)
 	w.over = true
-	return w
-}
-
-// upgrades lets an older program and this one use one file in turns. The older one may refuse a file that is newer.
-func upgrades(t *testing.T, seed uint64, r *report) *world {
-	l := launch{setup: setup{rules: rules{recounts: true}}, program: oldBinary, env: []string{"REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "r.db")}}
-	w := newProcess(t, seed, l)
-	w.run(1, usual())
-	for i, program := range []string{"", oldBinary, ""} {
-		r.check("I8", w.proc.Stop(time.Minute), "the proxy did not end well")
-		l.program = program
-		if err := w.start(l); err != nil {
-			r.check("I8", program != "" && strings.Contains(err.Error(), "newer version"), "start %d on the file of the other version: %v", i, err)
-			continue
-		}
-		w.askAll()
-		w.run(uint64(2+i), load2())
-	}
-	w.checkFlight(r)
-	w.checkHealed(r)
 	return w
 }

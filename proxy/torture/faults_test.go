@@ -17,17 +17,7 @@ import (
 // faults is the matrix. What cannot be made here is named with its reason; a change that makes it possible replaces the reason
 // by a function.
 func faults() []fault {
-	return append(append(append(upstreamFaults(), embedderFaults()...), redisFaults()...), selfFaults()...)
-}
-
-// redisFaults need a store that several replicas share.
-func redisFaults() (all []fault) {
-	for i, what := range []string{"Redis refuses connections", "Redis is stopped (SIGSTOP)", "Redis resets within a reply",
-		"Redis says OOM, NOAUTH, READONLY, LOADING, MOVED", "Redis fails over 20 times", "FLUSHALL by others", "the stream is trimmed behind us",
-		"partition for 30 s", "clocks differ by 5 min", "foreign or older values under our keys", "Redis at 64 KB/s"} {
-		all = append(all, fault{name: fmt.Sprint("F", 25+i), what: what, missing: "there is no Redis store yet, and so no replicas (I13)"})
-	}
-	return all
+	return append(append(upstreamFaults(), embedderFaults()...), selfFaults()...)
 }
 
 // brief are limits that a silent peer reaches soon.

@@ -21,20 +21,16 @@ func pick(long, short int) int {
 
 // fault is one row of the matrix.
 type fault struct {
-	name    string // F1 to F48
-	what    string
-	missing string // why it cannot be made here; "": it can
-	apart   bool   // the proxy is a process of its own
-	run     func(t *testing.T, seed uint64, r *report) *world
+	name  string // F1 to F47
+	what  string
+	apart bool // the proxy is a process of its own
+	run   func(t *testing.T, seed uint64, r *report) *world
 }
 
 // TestMatrix injects each fault under load with several seeds, removes it under load, and checks the invariants.
 func TestMatrix(t *testing.T) {
 	for _, f := range faults() {
 		t.Run(f.name, func(t *testing.T) {
-			if f.missing != "" {
-				t.Skip(f.what, ": ", f.missing)
-			}
 			if f.apart {
 				t.Parallel()
 			}

@@ -21,7 +21,6 @@ func TestMain(m *testing.M) {
 // launch is how a process is started.
 type launch struct {
 	setup
-	program string   // default: the program of this tree
 	shell   string   // commands before the program starts, in a shell of its own; "" is no shell
 	private bool     // the shell gets mounts of its own
 	env     []string // settings
@@ -40,12 +39,9 @@ func newProcess(t testing.TB, seed uint64, l launch) *world {
 
 // start starts a process for w, which has none, and returns when it is ready; the error of one that ends has its log.
 func (w *world) start(l launch) error {
-	path := l.program
-	if path == "" {
-		var err error
-		if path, err = built.Program(); err != nil {
-			w.t.Fatal(err)
-		}
+	path, err := built.Program()
+	if err != nil {
+		w.t.Fatal(err)
 	}
 	command := []string{path, "serve"}
 	if l.shell != "" {
