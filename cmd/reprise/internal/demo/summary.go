@@ -79,7 +79,7 @@ const says = 76
 // Text writes the summary for people; hit and miss are the player's medians. A terminal of so many columns, 0 for any, has explanations
 // where there is room.
 func (s Summary) Text(w io.Writer, hit, miss time.Duration, columns int) {
-	fmt.Fprintf(w, "\n%s requests in %s, %s/s\n\n", cli.Thousands(s.Requests), clock(s.Seconds), cli.Thousands(int64(float64(s.Requests)/max(s.Seconds, 1e-3))))
+	fmt.Fprintf(w, "\n%s requests in %s, %s/s\n\n", cli.Thousands(s.Requests), clock(s.Seconds), cli.Thousands(int64(s.rate())))
 	for _, row := range s.outcomes() {
 		if columns > 0 && columns < says {
 			row.says = ""
@@ -97,6 +97,9 @@ func (s Summary) Text(w io.Writer, hit, miss time.Duration, columns int) {
 		fmt.Fprintf(w, "  median     %s out of the cache, %s from the engine\n", brief(hit), brief(miss))
 	}
 }
+
+// rate is the number of requests per second.
+func (s Summary) rate() float64 { return float64(s.Requests) / max(s.Seconds, 1e-3) }
 
 // money is an amount in brackets, "" where there are no prices.
 func (s Summary) money(amount float64) string {

@@ -19,22 +19,12 @@ type View struct {
 	Done func() float64             // how much of the work is done, 0 to 1; negative: not known
 	Size func() (columns, rows int) // of the terminal; 0: not known. nil: neither is
 
-	lines   int // of the block on the screen
-	history []mark
-}
-
-// mark is the progress at a time.
-type mark struct {
-	at       float64 // seconds since the start
-	done     float64
-	requests int64
+	lines int // of the block on the screen
 }
 
 const (
 	liveEvery  = 250 * time.Millisecond
 	plainEvery = 5 * time.Second
-	// rateWindow is the window of rate and time left in seconds: short enough to follow a change, long enough to be steady.
-	rateWindow = 10
 )
 
 // Run shows the play until ctx ends, and then its last state.
@@ -60,7 +50,6 @@ func (v *View) Run(ctx context.Context) {
 
 func (v *View) draw() {
 	s := v.Now()
-	v.note(mark{s.Seconds, v.Done(), s.Requests})
 	if !v.Live {
 		fmt.Fprintln(v.Out, v.plain(s))
 		return
@@ -80,53 +69,24 @@ func (v *View) draw() {
 	io.WriteString(v.Out, b.String())
 }
 
-// note adds a mark, and drops those before the window except the last one.
-func (v *View) note(m mark) {
-	v.history = append(v.history, m)
-	for len(v.history) > 2 && v.history[1].at < m.at-rateWindow {
-		v.history = v.history[1:]
-	}
-}
-
-// rate is the requests per second of the window.
-func (v *View) rate() float64 {
-	first, last := v.history[0], v.history[len(v.history)-1]
-	if last.at <= first.at {
-		return float64(last.requests) / max(last.at, 1e-3)
-	}
-	return float64(last.requests-first.requests) / (last.at - first.at)
-}
-
-// left is the seconds that the rest of the work takes at the rate of the window; negative: unknown.
-func (v *View) left() float64 {
-	first, last := v.history[0], v.history[len(v.history)-1]
-	if first.at == last.at {
-		first = mark{}
-	}
-	if last.done <= first.done {
-		return -1
-	}
-	return (1 - last.done) * (last.at - first.at) / (last.done - first.done)
-}
-
-// progress is how much is done and how long the rest takes, where known.
-func (v *View) progress() string {
-	done := v.history[len(v.history)-1].done
+// progress says how much is done and, at the rate so far, how long the rest takes; "" where that is unknown.
+func (v *View) progress(s Summary) string {
+	done := v.Done()
 	if done < 0 {
 		return ""
 	}
 	text := fmt.Sprintf("%3.0f %%", 100*done)
-	if left := v.left(); left >= 0 {
-		text += ", " + clock(left) + " left"
+	if done > 0 {
+		text += ", " + clock((1-done)*s.Seconds/done) + " left"
 	}
 	return text
 }
 
 func (v *View) plain(s Summary) string {
 	line := fmt.Sprintf("%s: %s requests, %.0f/s; exact %s, semantic %s, shared %s, miss %s; %s entries, %s evicted", clock(s.Seconds),
-		cli.Thousands(s.Requests), v.rate(), cli.Thousands(s.Exact), cli.Thousands(s.Semantic), cli.Thousands(s.Shared), cli.Thousands(s.Misses),
+		cli.Thousands(s.Requests), s.rate(), cli.Thousands(s.Exact), cli.Thousands(s.Semantic), cli.Thousands(s.Shared), cli.Thousands(s.Misses),
 		cli.Thousands(s.entries), cli.Thousands(s.Evictions))
-	if p := v.progress(); p != "" {
+	if p := v.progress(s); p != "" {
 		line += "; " + strings.TrimSpace(p)
 	}
 	return line
@@ -164,7 +124,7 @@ func (v *View) block(s Summary) []string {
 
 // all is the state in lines with bars of at most bars columns.
 func (v *View) all(s Summary, bars, columns int) []string {
-	lines := append(fit(columns, clock(s.Seconds), cli.Thousands(s.Requests)+" requests", fmt.Sprintf("%.0f/s", v.rate()), v.progress()), "")
+	lines := append(fit(columns, clock(s.Seconds), cli.Thousands(s.Requests)+" requests", fmt.Sprintf("%.0f/s", s.rate()), v.progress(s)), "")
 	for _, o := range s.outcomes() {
 		if !o.always {
 			continue
