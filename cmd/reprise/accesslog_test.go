@@ -15,6 +15,7 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -54,7 +55,7 @@ func engineURL(t testing.TB) string {
 func (p *process) repeat(n int) {
 	p.t.Helper()
 	for range n {
-		req, _ := http.NewRequest("POST", p.api+"/v1/chat/completions", strings.NewReader(strings.Replace(question, "gpt-4o-mini", strings.Repeat("m", 128), 1)))
+		req, _ := http.NewRequest("POST", p.API+"/v1/chat/completions", strings.NewReader(strings.Replace(question, "gpt-4o-mini", strings.Repeat("m", 128), 1)))
 		req.Header = http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {strings.Repeat("i", 128)}}
 		resp, err := http.DefaultClient.Do(req)
 		if err != nil {
@@ -67,31 +68,43 @@ func (p *process) repeat(n int) {
 	}
 }
 
+// unread is a reader of the log that stops while its lock is held.
+type unread struct{ sync.Mutex }
+
+func (u *unread) Write(p []byte) (int, error) {
+	u.Lock()
+	defer u.Unlock()
+	return len(p), nil
+}
+
 // TestLogIsNotRead: the reader of the log stops to read. All requests are answered, what does not fit is dropped and counted, and the process
 // ends when it is asked to.
 func TestLogIsNotRead(t *testing.T) {
-	p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory")
+	reader := &unread{}
+	p := launch(t, built.Options{Env: []string{"REPRISE_UPSTREAM=" + engineURL(t), "REPRISE_STORE=memory"}, Log: reader})
+	reader.Lock()
 	const most = 50_000 // some 500 bytes each; a pipe and the buffer hold 2 MiB
-	for sent := 0; metric(t, p.admin, "reprise_log_lost_total") == 0; sent += 500 {
+	for sent := 0; metric(t, p.Admin, "reprise_log_lost_total") == 0; sent += 500 {
 		if sent > most {
 			t.Fatal("no line is lost, and the pipe is not read")
 		}
 		p.repeat(500)
 	}
 	p.repeat(10)
-	p.waitFor("the log lacks lines") // reads on
+	reader.Unlock()
+	p.waitFor("the log lacks lines")
 	p.repeat(1)
-	p.signal(syscall.SIGTERM)
-	if code := p.end(); code != 0 {
-		t.Errorf("exit code %d", code)
-	}
+	p.stop()
 }
 
 // TestEndsWhileLogIsNotRead: a full pipe delays the end of the process by some seconds at most.
 func TestEndsWhileLogIsNotRead(t *testing.T) {
-	p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory")
+	reader := &unread{}
+	p := launch(t, built.Options{Env: []string{"REPRISE_UPSTREAM=" + engineURL(t), "REPRISE_STORE=memory"}, Log: reader})
+	reader.Lock()
+	defer reader.Unlock()
 	p.repeat(1000) // more than a pipe holds
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	ended := make(chan error, 1)
 	go func() { _, err := p.Process.Wait(); ended <- err }()
 	select {
@@ -113,17 +126,21 @@ func TestLogIsClosed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := &process{Cmd: exec.CommandContext(ctx, path, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json"), t: t}
-	p.Env = append(os.Environ(), "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory")
-	p.Stderr = to
-	if err := p.Start(); err != nil {
+	c := exec.CommandContext(ctx, path, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json")
+	c.Env = append(os.Environ(), "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory")
+	c.Stderr = to
+	if err := c.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
+	t.Cleanup(func() { c.Process.Kill(); c.Wait() })
 	to.Close()
-	p.logs = bufio.NewScanner(from)
-	ready := p.waitFor("reprise is ready")
-	p.api, p.admin = ready["api"].(string), ready["admin"].(string)
+	p := &process{Proxy: &built.Proxy{Cmd: c}, t: t}
+	for lines := bufio.NewScanner(from); p.API == "" && lines.Scan(); {
+		var ready struct{ API, Admin string }
+		if json.Unmarshal(lines.Bytes(), &ready) == nil {
+			p.API, p.Admin = ready.API, ready.Admin
+		}
+	}
 	from.Close()
 	p.loses(t)
 }
@@ -131,14 +148,14 @@ func TestLogIsClosed(t *testing.T) {
 // loses sends requests until lines of the log are counted as lost, and ends the process.
 func (p *process) loses(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); metric(t, p.admin, "reprise_log_lost_total") == 0; {
+	for end := time.Now().Add(time.Minute); metric(t, p.Admin, "reprise_log_lost_total") == 0; {
 		p.repeat(10)
 		if time.Now().After(end) {
 			t.Fatal("no line is lost")
 		}
 	}
 	p.repeat(10)
-	p.signal(syscall.SIGTERM)
+	p.Process.Signal(syscall.SIGTERM)
 	if state, err := p.Process.Wait(); err != nil || state.ExitCode() != 0 {
 		t.Errorf("%v, %v", state, err)
 	}
@@ -165,8 +182,8 @@ func TestLogOnFullDisk(t *testing.T) {
 		defer l.Close()
 		l.Close()
 	}
-	p := &process{Cmd: exec.CommandContext(t.Context(), path, "serve", "--listen", addresses[0], "--admin-listen", addresses[1]), t: t,
-		api: "http://" + addresses[0], admin: "http://" + addresses[1]}
+	p := &process{Proxy: &built.Proxy{Cmd: exec.CommandContext(t.Context(), path, "serve", "--listen", addresses[0], "--admin-listen", addresses[1]),
+		API: "http://" + addresses[0], Admin: "http://" + addresses[1]}, t: t}
 	p.Env = append(os.Environ(), "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory")
 	p.Stderr = full
 	if err := p.Start(); err != nil {
@@ -174,7 +191,7 @@ func TestLogOnFullDisk(t *testing.T) {
 	}
 	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
 	until(t, "the program to be ready, of which there is no log", func() bool {
-		resp, err := http.Get(p.admin + "/readyz")
+		resp, err := http.Get(p.Admin + "/readyz")
 		if err != nil {
 			return false
 		}
@@ -187,15 +204,12 @@ func TestLogOnFullDisk(t *testing.T) {
 // TestForgedLines: what a client sends in the names of models, ids, paths and headers makes no line of its own, and no credential is logged.
 func TestForgedLines(t *testing.T) {
 	for _, form := range []string{"json", "text"} {
-		p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory", "REPRISE_LOG_LEVEL=info")
-		if form == "text" {
-			p = startText(t)
-		}
+		p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory", "REPRISE_LOG_LEVEL=info", "REPRISE_LOG_FORMAT="+form)
 		const forged = "x\n{\"msg\":\"forged\"}\r\ntime=1 level=ERROR msg=forged\x1b[31m\u2028\u202e"
 		name, _ := json.Marshal(forged + strings.Repeat("\n", 1<<20))
 		sent := 0
 		for _, path := range []string{"/v1/chat/completions", "/v1/%0Aforged/sk-path", "/v1/models?key=sk-query&x=%0Amsg=forged", "/v1/files/sk-file"} {
-			req, _ := http.NewRequest("POST", p.api+path, strings.NewReader(strings.Replace(question, `"gpt-4o-mini"`, string(name), 1)))
+			req, _ := http.NewRequest("POST", p.API+path, strings.NewReader(strings.Replace(question, `"gpt-4o-mini"`, string(name), 1)))
 			req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-header"}, "X-Request-Id": {"forged \t id"}, "Referer": {"https://user:sk-referer@host/"}}
 			resp, err := http.DefaultClient.Do(req)
 			if err != nil {
@@ -204,9 +218,9 @@ func TestForgedLines(t *testing.T) {
 			resp.Body.Close()
 			sent++
 		}
-		p.signal(syscall.SIGTERM)
+		p.Signal(syscall.SIGTERM)
 		p.end()
-		log := p.read.String()
+		log := p.Logs()
 		if n := strings.Count(log, "msg=access") + strings.Count(log, `"msg":"access"`); n != sent {
 			t.Errorf("%s: %d lines for %d requests:\n%.4000s", form, n, sent, log)
 		}
@@ -221,35 +235,6 @@ func TestForgedLines(t *testing.T) {
 			}
 		}
 	}
-}
-
-// startText is start for a log in the form of text.
-func startText(t *testing.T) *process {
-	t.Helper()
-	path, err := built.Program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	p := &process{Cmd: exec.CommandContext(t.Context(), path, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0"), t: t}
-	p.Env = append(os.Environ(), "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory")
-	stderr, err := p.StderrPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Process.Kill() })
-	p.logs = bufio.NewScanner(stderr)
-	for p.logs.Scan() {
-		p.read.WriteString(p.logs.Text() + "\n")
-		if m := regexp.MustCompile(`msg="reprise is ready" api=(\S+) admin=(\S+)`).FindStringSubmatch(p.logs.Text()); m != nil {
-			p.api, p.admin = m[1], m[2]
-			return p
-		}
-	}
-	t.Fatal(fmt.Sprint("the program has not started:\n", p.read.String()))
-	return nil
 }
 
 // TestPrices: costs are in the metrics and in the stats; SIGHUP puts another price in force, and a bad file changes nothing.
@@ -272,7 +257,7 @@ func TestPrices(t *testing.T) {
 				}
 			}
 		}
-		resp, err := http.Get(p.admin + "/admin/stats")
+		resp, err := http.Get(p.Admin + "/admin/stats")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -287,16 +272,16 @@ func TestPrices(t *testing.T) {
 	if tokens == 0 || money != tokens {
 		t.Errorf("%v tokens cost %v", tokens, money)
 	}
-	if spent := metric(t, p.admin, `reprise_tenant_cost_spent_total\{currency="EUR",model="m{128}",tenant="\w{32}"\}`); spent != tokens {
+	if spent := metric(t, p.Admin, `reprise_tenant_cost_spent_total\{currency="EUR",model="m{128}",tenant="\w{32}"\}`); spent != tokens {
 		t.Errorf("the miss has cost %v", spent)
 	}
 	write("currency: EUR\nprices:\n  - {model: m*, input: 2000000, output: 0}\n") // out of bounds
-	p.signal(syscall.SIGHUP)
+	p.Signal(syscall.SIGHUP)
 	if line := p.waitFor("the settings cannot be used and were not reloaded; those from before stay in force"); !strings.Contains(fmt.Sprint(line["error"]), "prices.yaml:3:24: prices[0].input: want a price") {
 		t.Errorf("%v", line)
 	}
 	write("currency: EUR\nprices:\n  - {model: m*, input: 500000, output: 0}\n")
-	p.signal(syscall.SIGHUP)
+	p.Signal(syscall.SIGHUP)
 	if line := p.waitFor("settings reloaded"); line["changed"] != "REPRISE_PRICES (content)" {
 		t.Errorf("%v", line)
 	}

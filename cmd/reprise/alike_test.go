@@ -60,7 +60,7 @@ func TestMembersDiffer(t *testing.T) {
 	if line := a.waitFor(unlike); line["settings"] != "REPRISE_CAPACITY_ENTRIES" {
 		t.Errorf("%v", line)
 	}
-	if !strings.Contains(b.read.String(), unlike) { // it may have come before the start was complete
+	if !strings.Contains(b.Logs(), unlike) { // it may have come before the start was complete
 		b.waitFor(unlike)
 	}
 	a.stop()

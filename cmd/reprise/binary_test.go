@@ -33,82 +33,62 @@ func TestMain(m *testing.M) {
 
 // process is a running `reprise serve`.
 type process struct {
-	*exec.Cmd
-	t    testing.TB
-	logs *bufio.Scanner
-	read strings.Builder // of the log so far
-
-	api, admin string
-	entries    float64
+	*built.Proxy
+	t       testing.TB
+	passed  int // bytes of the log, by waitFor
+	entries float64
 }
 
 // start runs serve on free ports and waits for its start line.
 func start(t testing.TB, env ...string) *process {
 	t.Helper()
-	path, err := built.Program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a hang fails the test; nothing is measured
-	t.Cleanup(cancel)
-	return startProgram(ctx, t, path, env...)
+	return launch(t, built.Options{Env: env})
 }
 
-// startProgram is start for any build of the program.
-func startProgram(ctx context.Context, t testing.TB, path string, env ...string) *process {
+func launch(t testing.TB, o built.Options) *process {
 	t.Helper()
-	p := &process{Cmd: exec.CommandContext(ctx, path, "serve", "--listen", "127.0.0.1:0", "--admin-listen", "127.0.0.1:0", "--log-format", "json"), t: t}
-	p.Env = append(append(os.Environ(), "REPRISE_CLIENT_TIMEOUT=6m"), env...) // a busy machine can keep a client waiting for seconds
-	stderr, err := p.StderrPipe()
-	if err != nil {
+	p := &process{Proxy: built.Launch(t, o), t: t}
+	if err := p.AwaitReady(); err != nil {
 		t.Fatal(err)
 	}
-	if err := p.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { p.Process.Kill() })
-	p.logs = bufio.NewScanner(stderr)
-	ready := p.waitFor("reprise is ready")
-	p.api, _ = ready["api"].(string)
-	p.admin, _ = ready["admin"].(string)
-	p.entries, _ = ready["entries"].(float64)
+	p.entries, _ = p.waitFor("reprise is ready")["entries"].(float64)
 	return p
 }
 
-// waitFor reads the log up to a message.
+// waitFor returns the next line of the log with a message.
 func (p *process) waitFor(msg string) map[string]any {
 	p.t.Helper()
-	for p.logs.Scan() {
-		p.read.WriteString(p.logs.Text() + "\n")
-		var line map[string]any
-		if json.Unmarshal(p.logs.Bytes(), &line) == nil && line["msg"] == msg {
-			return line
+	for ended := false; ; time.Sleep(5 * time.Millisecond) {
+		log := p.Logs()
+		for line := range strings.Lines(log[p.passed:]) {
+			p.passed += len(line)
+			var found map[string]any
+			if json.Unmarshal([]byte(line), &found) == nil && found["msg"] == msg || strings.Contains(line, `msg="`+msg+`"`) {
+				return found
+			}
+		}
+		if ended {
+			p.t.Fatalf("the log ends without %q:\n%s", msg, log)
+		}
+		select {
+		case <-p.Ended():
+			ended = true
+		default:
 		}
 	}
-	p.t.Fatalf("the log ends without %q:\n%s", msg, p.read.String())
-	return nil
 }
 
 // end waits for the process and returns its exit code.
 func (p *process) end() int {
-	for p.logs.Scan() {
-		p.read.WriteString(p.logs.Text() + "\n")
-	}
-	_ = p.Wait() // the exit code is in ProcessState
+	<-p.Ended()
 	return p.ProcessState.ExitCode()
-}
-
-func (p *process) signal(s os.Signal) {
-	if err := p.Process.Signal(s); err != nil {
-		p.t.Fatal(err)
-	}
 }
 
 const question = `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"What is a drain?"}]}`
 
 func (p *process) ask(body string) *http.Response {
 	p.t.Helper()
-	resp, err := http.Post(p.api+"/v1/chat/completions", "application/json", strings.NewReader(body))
+	resp, err := http.Post(p.API+"/v1/chat/completions", "application/json", strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -148,19 +128,19 @@ func TestDrain(t *testing.T) {
 	upstream, open := gatedEngine(t)
 	env := []string{"REPRISE_UPSTREAM=" + upstream, "REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "answers.db")}
 	p := start(t, env...)
-	probe(t, p.admin, http.StatusOK)
+	probe(t, p.Admin, http.StatusOK)
 
 	stream := bufio.NewReader(p.ask(strings.Replace(question, "{", `{"stream":true,`, 1)).Body)
 	if line, err := stream.ReadString('\n'); err != nil || !strings.HasPrefix(line, "data: {") {
 		t.Fatalf("stream begins with %q, %v", line, err)
 	}
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	p.waitFor("draining")
-	for probeStatus(t, p.admin) != http.StatusServiceUnavailable { // shortly after the line in the log
+	for probeStatus(t, p.Admin) != http.StatusServiceUnavailable { // shortly after the line in the log
 	}
 	for { // the listener closes shortly after too
 		fresh := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
-		resp, err := fresh.Get(p.api + "/v1/models")
+		resp, err := fresh.Get(p.API + "/v1/models")
 		if err != nil {
 			break
 		}
@@ -172,7 +152,7 @@ func TestDrain(t *testing.T) {
 		t.Errorf("the stream was cut: %v, ends with %q", err, rest[max(0, len(rest)-100):])
 	}
 	if code := p.end(); code != cli.ExitOK {
-		t.Errorf("exit %d\n%s", code, p.read.String())
+		t.Errorf("exit %d\n%s", code, p.Logs())
 	}
 
 	p = start(t, env...)
@@ -182,9 +162,9 @@ func TestDrain(t *testing.T) {
 	if got := p.ask(question).Header.Get("X-Cache"); got != "exact" {
 		t.Errorf("after the restart X-Cache is %q, want exact", got)
 	}
-	p.signal(syscall.SIGINT)
+	p.Signal(syscall.SIGINT)
 	if code := p.end(); code != cli.ExitOK {
-		t.Errorf("exit %d\n%s", code, p.read.String())
+		t.Errorf("exit %d\n%s", code, p.Logs())
 	}
 }
 
@@ -193,22 +173,22 @@ func TestDrainDelay(t *testing.T) {
 	engine := httptest.NewServer(enginesim.New(enginesim.Options{}))
 	defer engine.Close()
 	p := start(t, "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_STORE=memory", "REPRISE_DRAIN_DELAY=1h")
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	p.waitFor("draining")
-	for probeStatus(t, p.admin) != http.StatusServiceUnavailable { // shortly after the line in the log
+	for probeStatus(t, p.Admin) != http.StatusServiceUnavailable { // shortly after the line in the log
 	}
 	if resp := p.ask(question); resp.StatusCode != http.StatusOK {
 		t.Errorf("status %d while it waits", resp.StatusCode)
 	}
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	if code := p.end(); code != cli.ExitInterrupted {
-		t.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, p.read.String())
+		t.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, p.Logs())
 	}
 
 	p = start(t, "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_STORE=memory", "REPRISE_DRAIN_DELAY=10ms")
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	if code := p.end(); code != cli.ExitOK {
-		t.Errorf("exit %d\n%s", code, p.read.String())
+		t.Errorf("exit %d\n%s", code, p.Logs())
 	}
 }
 
@@ -237,11 +217,11 @@ func TestSecondSignal(t *testing.T) {
 	if _, err := stream.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	p.waitFor("draining")
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	if code := p.end(); code != cli.ExitInterrupted {
-		t.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, p.read.String())
+		t.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, p.Logs())
 	}
 }
 
@@ -253,9 +233,9 @@ func TestDrainTimeout(t *testing.T) {
 	if _, err := stream.ReadString('\n'); err != nil {
 		t.Fatal(err)
 	}
-	p.signal(syscall.SIGTERM)
-	if code := p.end(); code != cli.ExitOK || !strings.Contains(p.read.String(), "answers were still under way") {
-		t.Errorf("exit %d\n%s", code, p.read.String())
+	p.Signal(syscall.SIGTERM)
+	if code := p.end(); code != cli.ExitOK || !strings.Contains(p.Logs(), "answers were still under way") {
+		t.Errorf("exit %d\n%s", code, p.Logs())
 	}
 	if rest, err := io.ReadAll(stream); err == nil {
 		t.Errorf("the stream ends as if it were complete: %q", rest)
@@ -265,7 +245,7 @@ func TestDrainTimeout(t *testing.T) {
 // TestAdminConfig: the settings in force can be read, with their sources and without secrets.
 func TestAdminConfig(t *testing.T) {
 	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_UPSTREAM_KEY=sk-sesame", "REPRISE_HIT_THRESHOLD=0.99")
-	resp, err := http.Get(p.admin + "/admin/config")
+	resp, err := http.Get(p.Admin + "/admin/config")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -280,7 +260,7 @@ func TestAdminConfig(t *testing.T) {
 		got[v.Name] = v.Value + " " + v.Source
 	}
 	for name, want := range map[string]string{"REPRISE_HIT_THRESHOLD": "0.99 environment", "REPRISE_STORE": "memory environment",
-		"REPRISE_UPSTREAM_KEY": "******** environment", "REPRISE_MODE": "semantic default", "REPRISE_LISTEN": "127.0.0.1:0 flag"} {
+		"REPRISE_UPSTREAM_KEY": "******** environment", "REPRISE_MODE": "semantic default", "REPRISE_LISTEN": "127.0.0.1:0 environment"} {
 		if got[name] != want {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
 		}
@@ -288,7 +268,7 @@ func TestAdminConfig(t *testing.T) {
 	if !strings.HasSuffix(got["REPRISE_ROUTE_THRESHOLD"], " embedder") || strings.Contains(string(body), "sesame") {
 		t.Errorf("got %s", body)
 	}
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	if code := p.end(); code != cli.ExitOK {
 		t.Errorf("exit %d", code)
 	}
@@ -315,15 +295,15 @@ func TestTLS(t *testing.T) {
 	defer upstream.Close()
 	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM="+upstream.URL+"/v1",
 		"REPRISE_TLS_CERT="+write("cert.pem", "CERTIFICATE", pair.Certificate[0]), "REPRISE_TLS_KEY="+write("key.pem", "PRIVATE KEY", key))
-	resp, err := other.Client().Get(p.api + "/v1/models")
+	resp, err := other.Client().Get(p.API + "/v1/models")
 	if err != nil {
 		t.Fatal(err)
 	}
 	resp.Body.Close()
-	if !strings.HasPrefix(p.api, "https://") || resp.StatusCode != http.StatusOK {
-		t.Errorf("%s: %s %s", p.api, resp.Proto, resp.Status)
+	if !strings.HasPrefix(p.API, "https://") || resp.StatusCode != http.StatusOK {
+		t.Errorf("%s: %s %s", p.API, resp.Proto, resp.Status)
 	}
-	probe(t, p.admin, http.StatusOK)
+	probe(t, p.Admin, http.StatusOK)
 }
 
 // TestStoreInUse: the error of a second process on a file names the file and the setting to change.

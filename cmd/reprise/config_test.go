@@ -53,7 +53,7 @@ func (m *mounted) swap(text string) {
 // get returns the body of a path of the admin listener.
 func (p *process) get(path string) string {
 	p.t.Helper()
-	resp, err := http.Get(p.admin + path)
+	resp, err := http.Get(p.Admin + path)
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -113,7 +113,7 @@ func TestConfigFile(t *testing.T) {
 	m := mount(t, rule+"exact\n")
 	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_CONFIG="+m.path())
 	mini := func() string { return p.ruleOf("model=gpt-4o-mini", "mode") }
-	refused := func() string { return fmt.Sprint(metric(t, p.admin, "reprise_config_refused")) }
+	refused := func() string { return fmt.Sprint(metric(t, p.Admin, "reprise_config_refused")) }
 	inForce := func(rule, cache string) {
 		t.Helper()
 		becomes(t, rule, mini)
@@ -160,12 +160,12 @@ func TestConfigFile(t *testing.T) {
 		t.Errorf("%s, %s", a, b)
 	}
 	becomes(t, "0", refused)
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	if code := p.end(); code != cli.ExitOK {
 		t.Errorf("exit %d", code)
 	}
-	if n := strings.Count(p.read.String(), "were not reloaded"); n != 2 {
-		t.Errorf("%d refusals are in the log, want one for each bad content:\n%s", n, p.read.String())
+	if n := strings.Count(p.Logs(), "were not reloaded"); n != 2 {
+		t.Errorf("%d refusals are in the log, want one for each bad content:\n%s", n, p.Logs())
 	}
 }
 
@@ -197,11 +197,11 @@ func TestReadmeConfig(t *testing.T) {
 func TestSettingsWithoutEffect(t *testing.T) {
 	file := mount(t, "settings: {ttl: 1h}\n")
 	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_MODE=semantic", "REPRISE_TTL=2h", "REPRISE_CONFIG="+file.path())
-	if text := p.read.String(); !strings.Contains(text, "REPRISE_TTL in "+file.path()+" has no effect: the environment sets another value, and wins") {
+	if text := p.Logs(); !strings.Contains(text, "REPRISE_TTL in "+file.path()+" has no effect: the environment sets another value, and wins") {
 		t.Errorf("at the start: %s", text)
 	}
 	file.swap("settings: {mode: exact}\n")
-	p.signal(syscall.SIGHUP)
+	p.Signal(syscall.SIGHUP)
 	if line := p.waitFor("REPRISE_MODE in " + file.path() + " has no effect: the environment sets another value, and wins"); line["level"] != "WARN" {
 		t.Errorf("%v", line)
 	}
@@ -220,7 +220,7 @@ func TestSettingsThatDoNotCome(t *testing.T) {
 	if err := syscall.Mkfifo(settings, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	p.signal(syscall.SIGHUP)
+	p.Signal(syscall.SIGHUP)
 	var pipe *os.File
 	becomes(t, "<nil>", func() string {
 		var err error
@@ -228,7 +228,7 @@ func TestSettingsThatDoNotCome(t *testing.T) {
 		return fmt.Sprint(err)
 	})
 	defer pipe.Close()
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	if code := p.end(); code != cli.ExitOK {
 		t.Errorf("exit %d", code)
 	}

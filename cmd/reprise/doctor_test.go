@@ -20,10 +20,10 @@ func TestDoctorBesideAnInstance(t *testing.T) {
 	path := "file:" + filepath.Join(t.TempDir(), "r.db")
 	p := start(t, "REPRISE_UPSTREAM="+engine, "REPRISE_STORE="+path, "REPRISE_LOG_LEVEL=debug")
 	environ := []string{"REPRISE_UPSTREAM=" + engine, "REPRISE_STORE=" + path, "REPRISE_MEMORY_LIMIT=1GiB",
-		"REPRISE_LISTEN=" + strings.TrimPrefix(p.api, "http://"), "REPRISE_ADMIN_LISTEN=" + strings.TrimPrefix(p.admin, "http://")}
+		"REPRISE_LISTEN=" + strings.TrimPrefix(p.API, "http://"), "REPRISE_ADMIN_LISTEN=" + strings.TrimPrefix(p.Admin, "http://")}
 	ask := func(want string) {
 		t.Helper()
-		resp, err := http.Post(p.api+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"llama","messages":[{"role":"user","content":"How are you?"}]}`))
+		resp, err := http.Post(p.API+"/v1/chat/completions", "application/json", strings.NewReader(`{"model":"llama","messages":[{"role":"user","content":"How are you?"}]}`))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -42,15 +42,15 @@ func TestDoctorBesideAnInstance(t *testing.T) {
 		}
 	}
 	ask("exact")
-	if out, _, code := run([]string{"REPRISE_UPSTREAM=" + p.admin, "REPRISE_STORE=memory", "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0"}, "doctor"); code != 2 || !strings.Contains(out, "is the admin listener of a") {
+	if out, _, code := run([]string{"REPRISE_UPSTREAM=" + p.Admin, "REPRISE_STORE=memory", "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0"}, "doctor"); code != 2 || !strings.Contains(out, "is the admin listener of a") {
 		t.Errorf("the admin listener as the upstream: exit %d\n%s", code, out)
 	}
-	if n := metric(t, p.admin, `reprise_requests_total\{endpoint="other",result="error"\}`); n != 0 {
+	if n := metric(t, p.Admin, `reprise_requests_total\{endpoint="other",result="error"\}`); n != 0 {
 		t.Errorf("the doctor was counted %g times", n)
 	}
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	p.end()
-	if text := p.read.String(); strings.Contains(text, "method_not_allowed") || strings.Contains(text, "OPTIONS") {
+	if text := p.Logs(); strings.Contains(text, "method_not_allowed") || strings.Contains(text, "OPTIONS") {
 		t.Errorf("the doctor was logged: %s", text)
 	}
 	if out, talk, code := run(environ, "doctor"); code != cli.ExitOK || !strings.Contains(out, "records check") || !strings.Contains(out, "no instance runs at") {

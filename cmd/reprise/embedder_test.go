@@ -73,7 +73,7 @@ func (r *embedderRig) awaits(p *process, state string) {
 		}
 		return body == r.settled+"embedder: "+state+"\n"
 	})
-	resp, err := http.Get(p.admin + "/metrics")
+	resp, err := http.Get(p.Admin + "/metrics")
 	if err != nil {
 		r.t.Fatal(err)
 	}
@@ -137,7 +137,7 @@ func TestEmbedderDeadAtStart(t *testing.T) {
 		r.fill()
 		r.net.Cut()
 		p := r.start()
-		if said := p.read.String(); !strings.Contains(said, "the embedding server does not answer: exact hits only") {
+		if said := p.Logs(); !strings.Contains(said, "the embedding server does not answer: exact hits only") {
 			r.t.Errorf("the log does not say it:\n%s", said)
 		}
 		r.awaits(p, "away")
@@ -209,7 +209,7 @@ func TestEmbedderOfAnotherLength(t *testing.T) {
 			r.net.Heal()
 			r.awaits(p, "wrong-dimension")
 			p.logged(otherLength)
-			if said := p.read.String(); !strings.Contains(said, "128 dimensions, want 64") {
+			if said := p.Logs(); !strings.Contains(said, "128 dimensions, want 64") {
 				r.t.Errorf("the log does not name both lengths:\n%s", said)
 			}
 			r.without(p, firstWords[:3+i], firstWords[3+i])

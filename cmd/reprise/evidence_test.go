@@ -33,7 +33,7 @@ func (p *process) compared() int {
 // stat is a number of GET /admin/stats, by its path.
 func (p *process) stat(path string) int {
 	p.t.Helper()
-	resp, err := http.Get(p.admin + "/admin/stats")
+	resp, err := http.Get(p.Admin + "/admin/stats")
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -14,7 +14,7 @@ import (
 // cachedFor asks with a credential and returns X-Cache, when the whole answer has been read.
 func (p *process) cachedFor(credential, body string) string {
 	p.t.Helper()
-	r, err := http.NewRequest(http.MethodPost, p.api+"/v1/chat/completions", strings.NewReader(body))
+	r, err := http.NewRequest(http.MethodPost, p.API+"/v1/chat/completions", strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func TestRunningCommands(t *testing.T) {
 	}
 	for _, command := range commands {
 		c := exec.Command("sh", "-c", strings.Replace(command, "curl -s ", "curl -fsS ", 1))
-		c.Env = append(os.Environ(), "ADMIN="+p.admin, "TOKEN=token-of-the-operator")
+		c.Env = append(os.Environ(), "ADMIN="+p.Admin, "TOKEN=token-of-the-operator")
 		out, err := c.CombinedOutput()
 		if err != nil || len(out) == 0 {
 			t.Errorf("%s: %v\n%s", command, err, out)

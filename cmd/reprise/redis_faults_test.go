@@ -16,7 +16,7 @@ import (
 // purge purges everything and returns the status and the error's text.
 func (p *process) purge() (status int, message string) {
 	p.t.Helper()
-	resp, err := http.Post(p.admin+"/admin/purge", "application/json", strings.NewReader(`{"all":true,"dry_run":false}`))
+	resp, err := http.Post(p.Admin+"/admin/purge", "application/json", strings.NewReader(`{"all":true,"dry_run":false}`))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -77,7 +77,7 @@ func TestPurgeHoldsWhereCutOff(t *testing.T) {
 func (p *process) purgeEntry(entry string) (undo func() (status int, body string)) {
 	p.t.Helper()
 	post := func(path, body string) (status int, reply string) {
-		resp, err := http.Post(p.admin+path, "application/json", strings.NewReader(body))
+		resp, err := http.Post(p.Admin+path, "application/json", strings.NewReader(body))
 		if err != nil {
 			p.t.Fatal(err)
 		}
@@ -94,7 +94,7 @@ func (p *process) purgeEntry(entry string) (undo func() (status int, body string
 // entryOf is the number of the entry of the question.
 func (p *process) entryOf() string {
 	p.t.Helper()
-	resp, err := http.Get(p.admin + "/admin/entries?limit=1")
+	resp, err := http.Get(p.Admin + "/admin/entries?limit=1")
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -124,7 +124,7 @@ func TestUndoAcross(t *testing.T) {
 			named = fmt.Sprintf(named, entry)
 		}
 		until(t, "a purge to be confirmed", func() bool {
-			resp, err := http.Post(a.admin+"/admin/purge", "application/json", strings.NewReader(named))
+			resp, err := http.Post(a.Admin+"/admin/purge", "application/json", strings.NewReader(named))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -151,7 +151,7 @@ func TestTenantsAcross(t *testing.T) {
 	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
 	a, b := start(t, env...), start(t, env...)
 	a.awaitShared()
-	r, err := http.NewRequest(http.MethodPost, a.api+"/v1/chat/completions", strings.NewReader(question))
+	r, err := http.NewRequest(http.MethodPost, a.API+"/v1/chat/completions", strings.NewReader(question))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -178,8 +178,8 @@ func TestStartWithFrozenRedis(t *testing.T) {
 	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
 	server.Freeze()
 	a := start(t, env...)
-	if status, body := a.ready(); status != http.StatusOK || !strings.Contains(body, "redis: away") || !strings.Contains(a.read.String(), "cannot be reached") {
-		t.Errorf("readyz: %d %s; the log:\n%s", status, body, a.read.String())
+	if status, body := a.ready(); status != http.StatusOK || !strings.Contains(body, "redis: away") || !strings.Contains(a.Logs(), "cannot be reached") {
+		t.Errorf("readyz: %d %s; the log:\n%s", status, body, a.Logs())
 	}
 	if first, again := a.cached(question), a.cached(question); first != "miss" || again != "exact" {
 		t.Errorf("without Redis: %s, then %s", first, again)
@@ -201,8 +201,8 @@ func TestStopWithoutRedis(t *testing.T) {
 		a.cached(prompt(fmt.Sprintf("Question %d?", i)))
 	}
 	a.stop()
-	if !strings.Contains(a.read.String(), "stopped before everything was in the shared store") {
-		t.Errorf("the log:\n%s", a.read.String())
+	if !strings.Contains(a.Logs(), "stopped before everything was in the shared store") {
+		t.Errorf("the log:\n%s", a.Logs())
 	}
 }
 

@@ -73,7 +73,7 @@ func (p *process) has(body, key string) bool { return p.finds(body, key) == "exa
 // finds returns X-Cache of a request that asks no upstream.
 func (p *process) finds(body, key string) string {
 	p.t.Helper()
-	r, err := http.NewRequest(http.MethodPost, p.api+"/v1/chat/completions", strings.NewReader(body))
+	r, err := http.NewRequest(http.MethodPost, p.API+"/v1/chat/completions", strings.NewReader(body))
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -125,7 +125,7 @@ func prompt(text string) string {
 // ready is the body of /readyz.
 func (p *process) ready() (status int, body string) {
 	p.t.Helper()
-	resp, err := http.Get(p.admin + "/readyz")
+	resp, err := http.Get(p.Admin + "/readyz")
 	if err != nil {
 		p.t.Fatal(err)
 	}
@@ -136,9 +136,9 @@ func (p *process) ready() (status int, body string) {
 
 func (p *process) stop() {
 	p.t.Helper()
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	if code := p.end(); code != cli.ExitOK {
-		p.t.Errorf("exit %d\n%s", code, p.read.String())
+		p.t.Errorf("exit %d\n%s", code, p.Logs())
 	}
 }
 
@@ -213,7 +213,7 @@ func TestRedisDoesNotFit(t *testing.T) {
 	} {
 		server.Must("CONFIG", "SET", "maxmemory-policy", c.eviction)
 		a := start(t, "REPRISE_STORE=redis://"+server.Addr, "REPRISE_CAPACITY_BYTES="+c.capacity, up.setting)
-		talk := a.read.String()
+		talk := a.Logs()
 		if strings.Contains(talk, "may evict any key") != c.evicts || strings.Contains(talk, "is full before REPRISE_CAPACITY_BYTES") != c.small {
 			t.Errorf("%s, %s:\n%s", c.eviction, c.capacity, talk)
 		}
@@ -238,7 +238,7 @@ func TestSharedStatus(t *testing.T) {
 	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_REDIS_PASSWORD=sesame", up.setting}
 	a, b := start(t, env...), start(t, env...)
 	get := func(p *process, path string) string {
-		resp, err := http.Get(p.admin + path)
+		resp, err := http.Get(p.Admin + path)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"reprise/internal/built"
 	"runtime"
 	"strings"
 	"testing"
@@ -29,8 +30,8 @@ func TestRelease(t *testing.T) {
 	if out, err := exec.Command(path, "version").Output(); err != nil || string(out) != "reprise v9.8.7 "+runtime.Version()+"\n" {
 		t.Errorf("%q, %v", out, err)
 	}
-	p := startProgram(t.Context(), t, path, "REPRISE_STORE=memory")
-	resp, err := http.Get(p.admin + "/metrics")
+	p := launch(t, built.Options{Command: []string{path, "serve"}, Env: []string{"REPRISE_STORE=memory"}})
+	resp, err := http.Get(p.Admin + "/metrics")
 	if err != nil {
 		t.Fatal(err)
 	}

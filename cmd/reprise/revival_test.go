@@ -83,7 +83,7 @@ func (m *models) env(dim string) []string {
 // logged waits for a message, unless it came before the start line.
 func (p *process) logged(msg string) {
 	p.t.Helper()
-	if !strings.Contains(p.read.String(), msg) {
+	if !strings.Contains(p.Logs(), msg) {
 		p.waitFor(msg)
 	}
 }

@@ -19,7 +19,7 @@ func TestTraces(t *testing.T) {
 	defer engine.Close()
 	p := start(t, "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_STORE=memory", "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_SERVICE_NAME=cache-eu",
 		"OTEL_EXPORTER_OTLP_HEADERS=api-key=sesame", "OTEL_BSP_SCHEDULE_DELAY=3600000x", "OTEL_TRACES_SAMPLER_ARG=1")
-	log := p.read.String()
+	log := p.Logs()
 	for _, want := range []string{"OTEL_BSP_SCHEDULE_DELAY=3600000x (environment): allowed is a number", "OTEL_TRACES_SAMPLER_ARG=1 (environment): only the samplers",
 		`"msg":"traces are sent","to":"` + collector.URL + `"`} {
 		if !strings.Contains(log, want) {
@@ -28,9 +28,9 @@ func TestTraces(t *testing.T) {
 	}
 	p.ask(question)
 	p.ask(question)
-	p.signal(syscall.SIGTERM)
+	p.Signal(syscall.SIGTERM)
 	if code := p.end(); code != cli.ExitOK {
-		t.Errorf("exit %d\n%s", code, p.read.String())
+		t.Errorf("exit %d\n%s", code, p.Logs())
 	}
 	got := map[string]int{}
 	for _, s := range collector.Spans() {
@@ -39,7 +39,7 @@ func TestTraces(t *testing.T) {
 	if got["server miss"] != 1 || got["server exact"] != 1 || got["client "] != 1 {
 		t.Errorf("%v", got)
 	}
-	if r, h := collector.Resource(), collector.Headers(); r["service.name"] != "cache-eu" || h[0].Get("Api-Key") != "sesame" || strings.Contains(p.read.String(), "sesame") {
+	if r, h := collector.Resource(), collector.Headers(); r["service.name"] != "cache-eu" || h[0].Get("Api-Key") != "sesame" || strings.Contains(p.Logs(), "sesame") {
 		t.Errorf("%v, %v", r, h[0])
 	}
 }
@@ -63,11 +63,11 @@ func TestCollectorAway(t *testing.T) {
 					t.Fatalf("status %d", resp.StatusCode)
 				}
 			}
-			p.signal(syscall.SIGTERM)
+			p.Signal(syscall.SIGTERM)
 			if code := p.end(); code != cli.ExitOK {
-				t.Errorf("exit %d\n%s", code, p.read.String())
+				t.Errorf("exit %d\n%s", code, p.Logs())
 			}
-			log := p.read.String()
+			log := p.Logs()
 			if n := strings.Count(log, `"msg":"send traces"`); n > 2 {
 				t.Errorf("%d lines about it:\n%s", n, log)
 			}

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -101,6 +102,9 @@ func (p *Proxy) AwaitReady() error {
 	}
 }
 
+// readyText is the line that says that the process is ready, in a log in the form of text.
+var readyText = regexp.MustCompile(`msg="reprise is ready" api=(\S+) admin=(\S+)`)
+
 // readLog collects the log until the process ends, and passes on the line that says that it is ready.
 func (p *Proxy) readLog(stderr io.Reader, copies io.Writer) {
 	defer close(p.ended)
@@ -115,6 +119,8 @@ func (p *Proxy) readLog(stderr io.Reader, copies io.Writer) {
 		var line map[string]any
 		if json.Unmarshal(text, &line) == nil && line["msg"] == "reprise is ready" {
 			p.ready <- line
+		} else if m := readyText.FindSubmatch(text); m != nil {
+			p.ready <- map[string]any{"api": string(m[1]), "admin": string(m[2])}
 		}
 		if err != nil {
 			break

@@ -23,12 +23,8 @@ type call struct {
 
 // handle serves a route. Handlers return errors, which are turned into an answer here.
 func (e *Engine) handle(pattern string, h func(*call) error) {
-	route := pattern[strings.IndexByte(pattern, '/'):]
-	if route == "/" {
-		route = "other"
-	}
 	e.mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		c := e.open(w, r, route)
+		c := e.open(w, r)
 		err := c.prepare(e)
 		if err == nil {
 			err = h(c)
@@ -37,7 +33,7 @@ func (e *Engine) handle(pattern string, h func(*call) error) {
 	})
 }
 
-func (e *Engine) open(w http.ResponseWriter, r *http.Request, route string) *call {
+func (e *Engine) open(w http.ResponseWriter, r *http.Request) *call {
 	c := &call{req: r, now: time.Now()}
 	c.wire = &wire{ResponseWriter: w, ctx: r.Context(), fault: &c.fault, sleep: e.o.Sleep}
 	e.mu.Lock()
@@ -45,7 +41,6 @@ func (e *Engine) open(w http.ResponseWriter, r *http.Request, route string) *cal
 	e.ids++
 	c.id = e.ids
 	e.stats.Requests++
-	e.stats.ByPath[route]++
 	e.stats.InFlight++
 	return c
 }

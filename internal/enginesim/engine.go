@@ -8,7 +8,6 @@ package enginesim
 
 import (
 	"context"
-	"maps"
 	"net/http"
 	"slices"
 	"sync"
@@ -54,7 +53,6 @@ type turn struct{ role, text string }
 // Stats are counts since New.
 type Stats struct {
 	Requests     int64
-	ByPath       map[string]int64 // by route, such as /v1/responses/{id}; unknown routes are "other"
 	PromptTokens int64
 	CachedTokens int64
 	OutputTokens int64 // those of cancelled requests up to the cancellation
@@ -62,7 +60,6 @@ type Stats struct {
 	Evictions    int64
 	InFlight     int
 	Cancelled    int64 // requests whose client left before the end
-	Warned       int64 // requests with fields of which the upstream in Options.Strict writes a warning
 	Refused      int64 // requests that it refuses
 }
 
@@ -95,7 +92,7 @@ func New(o Options) *Engine {
 	e := &Engine{o: o, mux: http.NewServeMux(), kind: o.kind(), blocks: o.blocks(),
 		answers: &answers{newest: makeNewest[storedAnswer](), items: makeNewest[chatMessage]()},
 		threads: &threads{newest: makeNewest[messagesRequest]()}}
-	e.stats.ByPath, e.marks = map[string]int64{}, map[[32]byte]bool{}
+	e.marks = map[[32]byte]bool{}
 	e.routes()
 	return e
 }
@@ -140,7 +137,6 @@ func (e *Engine) Stats() Stats {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := e.stats
-	s.ByPath = maps.Clone(e.stats.ByPath)
 	s.BlocksUsed, s.Evictions = e.blocks.Used(), e.blocks.evictions
 	return s
 }

@@ -35,9 +35,6 @@ func (e *Engine) receive(c *call) error {
 	c.usage = slices.Contains(reportsUsage, e.o.Strict)
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if len(got.Warned) > 0 {
-		e.stats.Warned++
-	}
 	if got.Status == 0 {
 		return nil
 	}

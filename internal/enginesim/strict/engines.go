@@ -26,9 +26,8 @@ const vLLMError = `{"error":{"message":%s,"type":"BadRequestError","param":null,
 // vLLM ignores unknown fields and writes one warning for all of them.
 func vLLM(r *Request) {
 	if !r.is("messages") {
-		r.result.Warned = r.foreign(cacheFields, "cache_salt priority session_id kv_transfer_params vllm_xargs request_id "+samplingFields)
+		r.result.Ignored = r.foreign(cacheFields, "cache_salt priority session_id kv_transfer_params vllm_xargs request_id "+samplingFields)
 	}
-	r.result.Ignored = r.result.Warned
 	r.salt(vLLMError)
 	if raw := string(r.fields["priority"]); r.has("priority") && raw != "0" {
 		r.refuse(http.StatusBadRequest, vLLMError, "Got priority "+raw+" but Priority scheduling is not enabled.")

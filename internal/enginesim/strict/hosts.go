@@ -153,10 +153,3 @@ func mistral(r *Request) {
 		r.refuse(http.StatusUnprocessableEntity, `{"object":"error","message":{"detail":[{"type":"string_type","loc":["body","prompt_cache_key"]}]}}`)
 	}
 }
-
-// openCode refuses requests without a session.
-func openCode(r *Request) {
-	if r.Header.Get("X-Opencode-Session") == "" {
-		r.refuse(http.StatusBadRequest, `{"type":"error","error":{"type":"MissingSessionID","message":"Missing session ID"}}`)
-	}
-}

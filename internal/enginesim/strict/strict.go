@@ -27,7 +27,6 @@ type Request struct {
 type Result struct {
 	Status  int      // of a refusal; 0: the request is accepted
 	Body    string   // of a refusal, in the upstream's words
-	Warned  []string // members of the body of which the upstream writes a warning to its log
 	Ignored []string // members of the body that have no effect
 	Dropped []string // headers that do not reach the engine
 }
@@ -38,12 +37,12 @@ type Upstream struct{ name string }
 // checks are what a kind of upstream looks at. Fields are looked at in requests for an answer of a model alone.
 type checks struct{ headers, fields func(*Request) }
 
-// upstreams are the kinds, by their name as a dialect, and opencode, which has none.
+// upstreams are the kinds, by their name as a dialect.
 var upstreams = map[string]checks{
 	"generic": {}, "plain": {}, "llamacpp": {}, "sglang": {fields: sgLang}, "vllm": {fields: vLLM}, "smg": {smgHeaders, sgLang}, "trtllm": {fields: trtLLM},
 	"dynamo": {fields: dynamo}, "llm-d": {fields: vLLM}, "aibrix": {podSession, vLLM}, "production-stack": {fields: vLLM}, "openai": {fields: openAI},
 	"azure-openai": {fields: openAI}, "anthropic": {fields: anthropic}, "xai": {fields: xAI}, "fireworks": {fields: fireworks},
-	"mistral": {fields: mistral}, "opencode": {headers: openCode},
+	"mistral": {fields: mistral},
 }
 
 // New returns the kind called name.
