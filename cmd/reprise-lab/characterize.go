@@ -48,7 +48,7 @@ func runCharacterize(t cli.Terminal, args []string) error {
 	o := &characterizeFlags{}
 	fs := cli.NewFlagSet("reprise-lab characterize")
 	o.register(fs)
-	return start(t, fs, args, characterizeHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
+	return o.start(t, fs, args, characterizeHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
 		o.command = commandOf(fs.Name(), fs, o.Traces)
 		return o.run(ctx, t)
 	})
@@ -97,11 +97,6 @@ func (o *characterizeFlags) run(ctx context.Context, t cli.Terminal) error {
 	if err != nil {
 		return err
 	}
-	html, err := openReport(o.html)
-	if err != nil {
-		return err
-	}
-	defer html.discard()
 	settings := profile.Options{Window: time.Duration(o.window).Seconds(), Sample: o.sample, Seed: o.Seed}
 	var profiles []*profile.Profile
 	for _, trace := range traces {
@@ -116,5 +111,5 @@ func (o *characterizeFlags) run(ctx context.Context, t cli.Terminal) error {
 		profiles = append(profiles, p)
 	}
 	lines := func(w io.Writer) error { return cmdline.WriteLines(w, profiles) }
-	return o.show(ctx, t, html, characterize.Page(profiles, o.bytes, o.command), lines, o.Command+": interrupted: the figures are of the traces that were complete", err)
+	return o.show(ctx, t, characterize.Page(profiles, o.bytes, o.command), lines, o.Command+": interrupted: the figures are of the traces that were complete", err)
 }

@@ -50,7 +50,7 @@ func runEvaluate(t cli.Terminal, args []string) error {
 	o := &evaluateFlags{}
 	fs := cli.NewFlagSet("reprise-lab evaluate")
 	o.register(fs)
-	return start(t, fs, args, evaluateHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
+	return o.start(t, fs, args, evaluateHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
 		o.command = commandOf(fs.Name(), fs, nil)
 		return o.run(ctx, t)
 	})
@@ -136,11 +136,7 @@ func (o *evaluateFlags) options(maxError float64) evaluate.Options {
 
 // run measures file by file, and prints what is complete, even if it ended early.
 func (o *evaluateFlags) run(ctx context.Context, t cli.Terminal) error {
-	html, err := openReport(o.html)
-	if err != nil {
-		return err
-	}
-	defer html.discard()
+	var err error
 	page := o.page()
 	out := json.NewEncoder(t.Out)
 	for _, path := range o.pairs {
@@ -156,7 +152,7 @@ func (o *evaluateFlags) run(ctx context.Context, t cli.Terminal) error {
 		err = o.runStream(ctx, t, path, page, out)
 	}
 	if len(page.Sections) > 0 {
-		err = errors.Join(err, writeReport(html, page))
+		err = errors.Join(err, writeReport(o.report, page))
 	}
 	if !o.json && len(page.Sections) > 0 {
 		err = errors.Join(err, report.Text(t.Out, page))

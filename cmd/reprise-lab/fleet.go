@@ -40,7 +40,7 @@ func runFleet(t cli.Terminal, args []string) error {
 	o := &fleetFlags{}
 	fs := cli.NewFlagSet("reprise-lab fleet")
 	o.register(fs)
-	return start(t, fs, args, fleetHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
+	return o.start(t, fs, args, fleetHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
 		o.command = commandOf(fs.Name(), fs, o.traces)
 		return o.run(ctx, t)
 	})
@@ -167,11 +167,6 @@ func (o *fleetFlags) run(ctx context.Context, t cli.Terminal) error {
 	if err != nil {
 		return err
 	}
-	html, err := openReport(o.html)
-	if err != nil {
-		return err
-	}
-	defer html.discard()
 	shown := studyProgress(t)
 	page := o.page()
 	var all []fleet.Result
@@ -187,7 +182,7 @@ func (o *fleetFlags) run(ctx context.Context, t cli.Terminal) error {
 		page.Sections = append(page.Sections, fleetSection(played))
 	}
 	lines := func(w io.Writer) error { return cmdline.WriteLines(w, all) }
-	return o.show(ctx, t, html, page, lines, "reprise-lab fleet: interrupted: the figures are of the traces that were complete", err)
+	return o.show(ctx, t, page, lines, "reprise-lab fleet: interrupted: the figures are of the traces that were complete", err)
 }
 
 // fleet is the engines.

@@ -35,7 +35,7 @@ func runGenerate(t cli.Terminal, args []string) error {
 	if len(args) > 0 && !strings.HasPrefix(args[0], "-") {
 		o.Traces, args = []string{"generate:" + args[0]}, args[1:]
 	}
-	return start(t, fs, args, generateHelp, o.check, o.run)
+	return new(output).start(t, fs, args, generateHelp, o.check, o.run)
 }
 
 func (o *generateFlags) register(fs *flag.FlagSet) {

@@ -19,6 +19,7 @@ type output struct {
 	json    bool
 	html    string // path of the report; "": none is wanted
 	command string // that makes the same figures
+	report  *outFile
 }
 
 // register adds the flags; json says what the lines of JSON are.
@@ -35,9 +36,9 @@ func (o *output) check() error {
 }
 
 // show writes what is complete: the report, and the text or the lines of JSON. If ctx has ended it says which figures these are.
-func (o *output) show(ctx context.Context, t cli.Terminal, html *outFile, page *report.Page, lines func(io.Writer) error, interrupted string, err error) error {
+func (o *output) show(ctx context.Context, t cli.Terminal, page *report.Page, lines func(io.Writer) error, interrupted string, err error) error {
 	if len(page.Sections) > 0 {
-		err = errors.Join(err, writeReport(html, page))
+		err = errors.Join(err, writeReport(o.report, page))
 		if o.json {
 			err = errors.Join(err, lines(t.Out))
 		} else {
@@ -51,14 +52,18 @@ func (o *output) show(ctx context.Context, t cli.Terminal, html *outFile, page *
 	return err
 }
 
-// start parses and checks the flags of a command, and runs it until it is done or interrupted.
-func start(t cli.Terminal, fs *flag.FlagSet, args []string, help func(io.Writer, *flag.FlagSet), check func() error, run func(context.Context, cli.Terminal) error) error {
+// start parses and checks the flags of a command, opens its report, and runs it until it is done or interrupted.
+func (o *output) start(t cli.Terminal, fs *flag.FlagSet, args []string, help func(io.Writer, *flag.FlagSet), check func() error, run func(context.Context, cli.Terminal) error) (err error) {
 	if err := cli.ParseFlags(t, fs, args, func(w io.Writer) { help(w, fs) }); err != nil {
 		return err
 	}
 	if err := check(); err != nil {
 		return cli.FlagError(fs, "%v", err)
 	}
+	if o.report, err = openReport(o.html); err != nil {
+		return err
+	}
+	defer o.report.discard()
 	ctx, stop := cli.Interruptible()
 	defer stop()
 	return run(ctx, t)

@@ -55,7 +55,7 @@ func runStudy(t cli.Terminal, args []string) error {
 	case len(args) != 1 || !slices.Contains([]string{"-h", "-help", "--help"}, args[0]):
 		return cli.FlagError(fs, "want the name of a study first: %s", strings.Join(studyNames, " or "))
 	}
-	return start(t, fs, args, studyHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
+	return o.start(t, fs, args, studyHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
 		o.command = commandOf(fs.Name()+" "+o.name, fs, o.Traces)
 		return o.run(ctx, t)
 	})
@@ -162,14 +162,9 @@ func (o *studyFlags) run(ctx context.Context, t cli.Terminal) error {
 	if err != nil {
 		return err
 	}
-	html, err := openReport(o.html)
-	if err != nil {
-		return err
-	}
-	defer html.discard()
 	page, lines, err := o.play(ctx, t, given)
 	page.Command = o.command
-	return o.show(ctx, t, html, &page, lines, o.Command+": interrupted: the figures are of what was complete", err)
+	return o.show(ctx, t, &page, lines, o.Command+": interrupted: the figures are of what was complete", err)
 }
 
 // given are the traces of --trace for a study that does not read them itself.

@@ -46,7 +46,7 @@ func runTrain(t cli.Terminal, args []string) error {
 	case len(args) != 1 || !slices.Contains([]string{"-h", "-help", "--help"}, args[0]):
 		return cli.FlagError(fs, "want the name of a predictor first: %s", strings.Join(predictors, " or "))
 	}
-	return start(t, fs, args, trainHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
+	return o.start(t, fs, args, trainHelp, o.check, func(ctx context.Context, t cli.Terminal) error {
 		o.command = commandOf(fs.Name()+" "+o.name, fs, nil)
 		err := o.run(ctx, t)
 		if ctx.Err() != nil {
@@ -113,11 +113,6 @@ func (o *trainFlags) run(ctx context.Context, t cli.Terminal) error {
 		return err
 	}
 	defer out.discard()
-	html, err := openReport(o.html)
-	if err != nil {
-		return err
-	}
-	defer html.discard()
 	set, err := train.Read(ctx, o.conversations, o.seed)
 	if err != nil {
 		return err
@@ -134,7 +129,7 @@ func (o *trainFlags) run(ctx context.Context, t cli.Terminal) error {
 		return err
 	}
 	page := trainPage(set, r, o.command)
-	if err := errors.Join(writeReport(html, page), out.commit(func(w io.Writer) error { return writeModel(w, r.Model) })); err != nil {
+	if err := errors.Join(writeReport(o.report, page), out.commit(func(w io.Writer) error { return writeModel(w, r.Model) })); err != nil {
 		return err
 	}
 	if o.json {

@@ -31,8 +31,8 @@ import (
 
 // Limits of a file.
 const (
-	MaxBytes = 1 << 20
-	MaxDepth = 16 // lists and fields within each other
+	maxBytes = 1 << 20
+	maxDepth = 16 // lists and fields within each other
 )
 
 // Document is a file, and what its readers have found wrong. It is for one goroutine.
@@ -59,7 +59,7 @@ func Content(path string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %w", path, bare(err))
 	}
 	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, MaxBytes+1))
+	text, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", path, bare(err))
 	}
@@ -89,8 +89,8 @@ func Parse(name string, text []byte) (*Document, error) {
 }
 
 func (d *Document) parse(text []byte) *Problem {
-	if len(text) > MaxBytes {
-		return &Problem{Text: fmt.Sprintf("the file is larger than %d KiB", MaxBytes>>10)}
+	if len(text) > maxBytes {
+		return &Problem{Text: fmt.Sprintf("the file is larger than %d KiB", maxBytes>>10)}
 	}
 	number := 0
 	for line := range bytes.Lines(text) {
@@ -140,8 +140,8 @@ const noAliases = "anchors and aliases are not read: write the value in each pla
 func (d *Document) check(n *yaml.Node, path string, depth int) {
 	v := Value{d, n, path}
 	switch {
-	case depth > MaxDepth:
-		v.Bad("lists and fields are more than %d deep", MaxDepth)
+	case depth > maxDepth:
+		v.Bad("lists and fields are more than %d deep", maxDepth)
 		return
 	case n.Kind == yaml.AliasNode || n.Anchor != "":
 		v.Bad(noAliases)

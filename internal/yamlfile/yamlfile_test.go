@@ -109,7 +109,7 @@ func TestWrong(t *testing.T) {
 func TestFiles(t *testing.T) {
 	dir := t.TempDir()
 	large := filepath.Join(dir, "large")
-	if err := os.WriteFile(large, bytes.Repeat([]byte("- abc\n"), MaxBytes/5), 0o600); err != nil {
+	if err := os.WriteFile(large, bytes.Repeat([]byte("- abc\n"), maxBytes/5), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	for path, want := range map[string]string{

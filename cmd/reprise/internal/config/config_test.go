@@ -27,7 +27,7 @@ func load(t *testing.T, env []string, args ...string) (*Config, error) {
 }
 
 func place(v string) Place {
-	p, _ := ParsePlace(v)
+	p, _ := parsePlace(v)
 	return p
 }
 

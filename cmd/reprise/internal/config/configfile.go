@@ -116,7 +116,7 @@ func (f *configFile) add(v yamlfile.Value, r Rule) {
 
 // settings reads the settings, by their names in lower or upper case.
 func (f *configFile) settings(l *Loader, v yamlfile.Value) {
-	rows := map[string]*Setting{} // by the names that may be given; each sets a field of a Config that is dropped
+	rows := map[string]*setting{} // by the names that may be given; each sets a field of a Config that is dropped
 	for _, s := range l.settings(&Config{}) {
 		if s.Name == "CONFIG" {
 			continue
@@ -150,7 +150,7 @@ func (f *configFile) settings(l *Loader, v yamlfile.Value) {
 }
 
 // value is the text of a setting that is allowed, or the path of the file that holds it where row is nil.
-func (f *configFile) value(row *Setting, v yamlfile.Value) (text string, ok bool) {
+func (f *configFile) value(row *setting, v yamlfile.Value) (text string, ok bool) {
 	if row == nil {
 		return v.Text("the path of a file")
 	}
@@ -158,7 +158,7 @@ func (f *configFile) value(row *Setting, v yamlfile.Value) (text string, ok bool
 }
 
 // checked is the text of a value that row takes.
-func checked(row *Setting, v yamlfile.Value) (text string, ok bool) {
+func checked(row *setting, v yamlfile.Value) (text string, ok bool) {
 	if row.Between != "" && v.IsList() {
 		text, ok = joined(row, v)
 	} else {
@@ -179,7 +179,7 @@ func checked(row *Setting, v yamlfile.Value) (text string, ok bool) {
 }
 
 // joined is a list of texts as the environment has it.
-func joined(row *Setting, v yamlfile.Value) (text string, ok bool) {
+func joined(row *setting, v yamlfile.Value) (text string, ok bool) {
 	var all []string
 	for item := range v.List(row.Allowed) {
 		one, fine := item.Text(row.Allowed)
@@ -192,7 +192,7 @@ func joined(row *Setting, v yamlfile.Value) (text string, ok bool) {
 }
 
 // refusal is why a row does not take a value.
-func refusal(row *Setting, text string, err error) string {
+func refusal(row *setting, text string, err error) string {
 	why := ""
 	if !errors.Is(err, errNotAllowed) {
 		why = ": " + err.Error()

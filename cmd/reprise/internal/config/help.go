@@ -31,7 +31,7 @@ func (l *Loader) Help(w io.Writer) {
 	}
 }
 
-func (s *Setting) help(w io.Writer) {
+func (s *setting) help(w io.Writer) {
 	names := s.Env()
 	if s.Secret {
 		names += ", or " + s.Env() + fileSuffix + " (--" + s.Flag() + "-file): a file that holds it"
@@ -45,7 +45,7 @@ func (s *Setting) help(w io.Writer) {
 	fmt.Fprintf(w, "      allowed: %s%s\n", s.Allowed, s.defaultInWords())
 }
 
-func (s *Setting) defaultInWords() string {
+func (s *setting) defaultInWords() string {
 	words := ""
 	if s.Default != "" && !strings.Contains(s.Help, "unset,") {
 		words = "; default: " + s.Default

@@ -35,7 +35,7 @@ const (
 type Loader struct {
 	HelpAll   bool // the flag --help-all was given
 	demo      bool
-	overrides map[string]string // defaults of this command, by Setting.Name
+	overrides map[string]string // defaults of this command, by setting.Name
 	flags     layer
 	fileRead  atomic.Pointer[fileRead]
 }
@@ -65,7 +65,7 @@ func (l *Loader) Override(name, value string) { l.overrides[name] = value }
 
 // Register adds a flag per setting to fs. Load checks their values, so that one error lists all faults.
 func (l *Loader) Register(fs *flag.FlagSet) {
-	add := func(s *Setting, name string) {
+	add := func(s *setting, name string) {
 		set := func(v string) error { l.flags.values[name] = v; return nil }
 		flagName := flagOf(strings.TrimPrefix(name, Prefix))
 		if s.Toggle {
@@ -81,13 +81,13 @@ func (l *Loader) Register(fs *flag.FlagSet) {
 		}
 	}
 	for _, r := range removed {
-		add(&Setting{Toggle: r.toggle}, Prefix+r.Name)
+		add(&setting{Toggle: r.toggle}, Prefix+r.Name)
 	}
 	fs.BoolVar(&l.HelpAll, "help-all", false, "")
 }
 
 // settings lists the rows that the command uses; parsing one sets a field of c.
-func (l *Loader) settings(c *Config) (rows []Setting) {
+func (l *Loader) settings(c *Config) (rows []setting) {
 	for _, g := range c.table() {
 		for _, s := range g.rows {
 			if l.demo && s.Serve {
@@ -204,7 +204,7 @@ func (l *layer) unknown() (problems []string) {
 }
 
 // overruled returns a sentence where l sets s to another value than one of the layers that win. The values are not shown: some are secrets.
-func (l *layer) overruled(s *Setting, before ...*layer) []string {
+func (l *layer) overruled(s *setting, before ...*layer) []string {
 	name := s.Env()
 	for _, by := range before {
 		switch {
@@ -228,7 +228,7 @@ func names() (all []string) {
 }
 
 // set finds and parses the value of s. It returns the value as it is in force.
-func (l *Loader) set(s *Setting, layers ...*layer) (in Value, err error) {
+func (l *Loader) set(s *setting, layers ...*layer) (in Value, err error) {
 	v, source, name, err := s.lookup(layers)
 	if err != nil {
 		return in, err
@@ -248,7 +248,7 @@ func (l *Loader) set(s *Setting, layers ...*layer) (in Value, err error) {
 }
 
 // shown returns a value as it may be shown.
-func (s *Setting) shown(v string) string {
+func (s *setting) shown(v string) string {
 	switch {
 	case s.Secret:
 		return "********"
@@ -259,7 +259,7 @@ func (s *Setting) shown(v string) string {
 }
 
 // lookup returns the value, its source, and the name under which it was given, from the first layer that has it.
-func (s *Setting) lookup(layers []*layer) (v, source, name string, err error) {
+func (s *setting) lookup(layers []*layer) (v, source, name string, err error) {
 	for _, from := range layers {
 		name, suffix := s.Env(), fileSuffix
 		plain, path := from.values[name], from.values[name+suffix]

@@ -16,10 +16,10 @@ import (
 	"reprise/proxy/observe/prices"
 )
 
-// errNotAllowed is the error where Setting.Allowed explains enough.
+// errNotAllowed is the error where setting.Allowed explains enough.
 var errNotAllowed = errors.New("not allowed")
 
-// errUse is the reason why a value is not allowed, beyond Setting.Allowed.
+// errUse is the reason why a value is not allowed, beyond setting.Allowed.
 type errUse string
 
 func (e errUse) Error() string { return string(e) }
@@ -40,7 +40,7 @@ func valid(to *string, ok func(string) bool) func(string) error {
 	return into(to, func(v string) (string, error) { return v, allowedIf(ok(v)) })
 }
 
-// allowedIf is for values of which Setting.Allowed says enough.
+// allowedIf is for values of which setting.Allowed says enough.
 func allowedIf(ok bool) error {
 	if ok {
 		return nil
@@ -286,6 +286,6 @@ func withoutPassword(v string) string {
 }
 
 func storePlace(v string) (Place, error) {
-	p, ok := ParsePlace(v)
+	p, ok := parsePlace(v)
 	return p, allowedIf(ok)
 }

@@ -22,8 +22,8 @@ var redisSchemes = []string{"redis", "rediss", "redis-cluster", "rediss-cluster"
 // Place is where answers are kept, a value of REPRISE_STORE. The zero value is the memory of the process alone.
 type Place struct{ file, url string }
 
-// ParsePlace reads a value of REPRISE_STORE.
-func ParsePlace(v string) (p Place, ok bool) {
+// parsePlace reads a value of REPRISE_STORE.
+func parsePlace(v string) (p Place, ok bool) {
 	if scheme, rest, isURL := strings.Cut(v, "://"); isURL && slices.Contains(redisSchemes, scheme) {
 		return Place{url: v}, rest != ""
 	}
@@ -42,8 +42,8 @@ func (p Place) Shared() string { return p.url }
 // File returns the path of a file, "" for another place.
 func (p Place) File() string { return p.file }
 
-// Secure reports whether the connection to a shared store uses TLS.
-func (p Place) Secure() bool { return strings.HasPrefix(p.url, "rediss") }
+// secure reports whether the connection to a shared store uses TLS.
+func (p Place) secure() bool { return strings.HasPrefix(p.url, "rediss") }
 
 // Watched reports whether sentinels say which server has a shared store.
 func (p Place) Watched() bool {

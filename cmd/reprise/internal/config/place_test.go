@@ -13,12 +13,12 @@ func TestParsePlace(t *testing.T) {
 		"memory": true, "file:a.db": true, "file:/a:b.db": true,
 		"": false, "file": false, "file:": false, "memory:": false, "redis:a": false, "redis://": false, "redis+tls://a": false, "a.db": false,
 	} {
-		if _, ok := ParsePlace(v); ok != want {
-			t.Errorf("ParsePlace(%q) is %v, want %v", v, ok, want)
+		if _, ok := parsePlace(v); ok != want {
+			t.Errorf("parsePlace(%q) is %v, want %v", v, ok, want)
 		}
 	}
 	for _, form := range []string{"memory", "file:PATH"} {
-		if _, ok := ParsePlace(form); !ok || !slices.Contains(placeForms, form) {
+		if _, ok := parsePlace(form); !ok || !slices.Contains(placeForms, form) {
 			t.Errorf("%q is not one of the forms %q", form, placeForms)
 		}
 	}
@@ -30,8 +30,8 @@ func TestSharedPlace(t *testing.T) {
 		"redis://a": {}, "rediss://u:p@a:1/2": {secure: true}, "redis-cluster://a,b": {}, "rediss-cluster://a,b": {secure: true},
 		"redis-sentinel://a,b/m": {watched: true}, "rediss-sentinel://a,b/m/1": {true, true},
 	} {
-		p, ok := ParsePlace(v)
-		if b, err := p.Open(); !ok || p.Shared() != v || p.Secure() != c.secure || p.Watched() != c.watched || b != nil || err != nil {
+		p, ok := parsePlace(v)
+		if b, err := p.Open(); !ok || p.Shared() != v || p.secure() != c.secure || p.Watched() != c.watched || b != nil || err != nil {
 			t.Errorf("%s: %+v, %v, a backing %v, %v", v, p, ok, b, err)
 		}
 	}
@@ -43,7 +43,7 @@ func TestOpenPlace(t *testing.T) {
 		t.Errorf("memory: %v, %v", b, err)
 	}
 	path := filepath.Join(dir, "a.db")
-	p, _ := ParsePlace("file:" + path)
+	p, _ := parsePlace("file:" + path)
 	b, err := p.Open()
 	if err != nil {
 		t.Fatal(err)
@@ -52,7 +52,7 @@ func TestOpenPlace(t *testing.T) {
 	if _, err := os.Stat(path); err != nil {
 		t.Error(err)
 	}
-	p, _ = ParsePlace("file:" + filepath.Join(dir, "none", "a.db"))
+	p, _ = parsePlace("file:" + filepath.Join(dir, "none", "a.db"))
 	if b, err := p.Open(); b != nil || !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("without a folder: %v, %v", b, err)
 	}

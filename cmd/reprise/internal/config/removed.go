@@ -1,14 +1,14 @@
 package config
 
-// Removed is a setting of an earlier version, which stops the start.
-type Removed struct {
+// removedSetting is a setting of an earlier version, which stops the start.
+type removedSetting struct {
 	Name    string // without prefix
 	Instead string // a sentence: what replaces it, or why it is not needed
 	toggle  bool   // the flag alone meant true
 }
 
 // removed lists the settings that no version reads any more.
-var removed = []Removed{
+var removed = []removedSetting{
 	{Name: "SETTINGS", Instead: "REPRISE_CONFIG names a YAML file that takes the same names, below its line settings"},
 
 	{Name: "CHOOSER", Instead: "of several upstreams the one is chosen that should hold the prefix, unless it has much more to do than others"},

@@ -29,8 +29,8 @@ var hintNames = []string{"affinity", "breakpoints", "retention", "salt", "warm",
 // levels are the forms in which a request can be forwarded.
 var levels = []string{"C0", "C2", "C3"}
 
-func (c *Routing) settings() []Setting {
-	return []Setting{
+func (c *Routing) settings() []setting {
+	return []setting{
 		{Name: "HINTS", Serve: true, Default: "affinity", Allowed: "none, or some of " + strings.Join(hintNames, ", ") + ", separated by commas, with warm:TOKENS for a budget a minute and continues:FILE for a model of reprise-lab train lpc", Help: "what an upstream with a dialect is asked to do with the prefix of a request; the generic dialect can express none of it. Within the budget of warm the proxy sends prompts by itself to keep prefixes in the caches of upstreams. With continues prefixes are ranked by whether the model expects a conversation to go on, in place of the number of its turn; it needs the embedder that it was trained with", parse: c.hints},
 		{Name: "CANONICAL", Serve: true, Default: "C0", Allowed: "C0, C2, C3 or C3:FILE, or some ENDPOINT=LEVEL separated by commas, with the endpoints " + strings.Join(endpoints(), ", ") + "; the file has one regular expression a line", Help: "form in which requests are forwarded: C0 as they came; C2 with the names in JSON schemas in order; C3 also with the tools in order and the lines of system prompts that an expression of the file matches behind the others. The model sees C2 and C3", parse: c.canonical},
 	}

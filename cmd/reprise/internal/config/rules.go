@@ -45,9 +45,9 @@ var ruleFields = []ruleField{
 }
 
 // row is the setting of a field, which parses into c.
-func (f *ruleField) row(c *Config) *Setting {
+func (f *ruleField) row(c *Config) *setting {
 	if f.setting == "" {
-		return &Setting{Allowed: f.allowed, parse: into(&c.ToolCalls, toolCalls)}
+		return &setting{Allowed: f.allowed, parse: into(&c.ToolCalls, toolCalls)}
 	}
 	for _, g := range c.table() {
 		for i := range g.rows {

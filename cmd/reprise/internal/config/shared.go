@@ -22,8 +22,8 @@ type Shared struct {
 // leastSecret is the least length of a secret with which tenants are digested.
 const leastSecret = 16
 
-func (c *Shared) settings() []Setting {
-	return []Setting{
+func (c *Shared) settings() []setting {
+	return []setting{
 		{Name: "REDIS_PASSWORD", Serve: true, Secret: true, Allowed: "a password without white space", Help: "its password, where REPRISE_STORE has none", parse: secret(&c.Password, 1)},
 		{Name: "REDIS_SENTINEL_PASSWORD", Serve: true, Secret: true, Allowed: "a password without white space", Help: "password of the sentinels", parse: secret(&c.SentinelPassword, 1)},
 		{Name: "REDIS_TLS", Serve: true, Allowed: "a folder with ca.crt, or with tls.crt and tls.key, or with all three, in PEM form", Help: "authorities that vouch for the Redis server, unset the system's, and the certificate that it asks for with its key, as a Secret of Kubernetes has them", parse: c.readTLS},
@@ -74,7 +74,7 @@ func (c *Config) sharedProblems(bad func(format string, args ...any)) {
 	if c.Store.Shared() == "" {
 		return
 	}
-	if !c.Store.Secure() && c.isSet("REDIS_TLS") {
+	if !c.Store.secure() && c.isSet("REDIS_TLS") {
 		bad("%s is for TLS, and %s is without it: begin the second with rediss, or leave out the first", c.shown("REDIS_TLS"), c.shown("STORE"))
 	}
 	if c.Shared.SentinelPassword != "" && !c.Store.Watched() {

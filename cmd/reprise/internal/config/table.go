@@ -9,8 +9,8 @@ import (
 	"reprise/proxy/upstream"
 )
 
-// Setting is one row of the table.
-type Setting struct {
+// setting is one row of the table.
+type setting struct {
 	Name    string // without prefix, e.g. "LISTEN": REPRISE_LISTEN in the environment, --listen as a flag
 	Default string // empty: unset
 	Allowed string // completes "allowed is …"
@@ -30,17 +30,17 @@ type Setting struct {
 const Prefix = "REPRISE_"
 
 // Env is the name in the environment.
-func (s *Setting) Env() string { return Prefix + s.Name }
+func (s *setting) Env() string { return Prefix + s.Name }
 
 // Flag is the name of the flag, without dashes.
-func (s *Setting) Flag() string { return flagOf(s.Name) }
+func (s *setting) Flag() string { return flagOf(s.Name) }
 
 func flagOf(name string) string { return strings.ReplaceAll(strings.ToLower(name), "_", "-") }
 
 // group is a heading of the help and the rows under it.
 type group struct {
 	title string
-	rows  []Setting
+	rows  []setting
 }
 
 // table returns the rows; parsing one sets a field of c.
@@ -59,8 +59,8 @@ func (c *Config) table() []group {
 	}
 }
 
-func (c *Config) listeners() []Setting {
-	return []Setting{
+func (c *Config) listeners() []setting {
+	return []setting{
 		{Name: "LISTEN", First: true, Default: "127.0.0.1:8080", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of the API", parse: valid(&c.Listen, isAddress)},
 		{Name: "ADMIN_LISTEN", First: true, Default: "127.0.0.1:8081", Allowed: "HOST:PORT; port 0 takes a free one", Help: "address of health, metrics and the admin API; beyond loopback it needs an admin token", parse: valid(&c.AdminListen, isAddress)},
 		{Name: "ADMIN_TOKEN", Reload: true, Secret: true, Allowed: "8 characters or more", Help: "bearer token that the admin API and explain require", parse: secret(&c.AdminToken, 8)},
@@ -71,16 +71,16 @@ func (c *Config) listeners() []Setting {
 	}
 }
 
-func (c *Config) upstream() []Setting {
-	return []Setting{
+func (c *Config) upstream() []setting {
+	return []setting{
 		{Name: "UPSTREAM", First: true, Serve: true, Default: "https://api.openai.com/v1", Allowed: upstreamAllowed, Help: "the API behind the proxy, or several: engines that serve the same models, and fallbacks for when these are down", mask: withoutCredentials, parse: into(&c.Upstreams, upstreams)},
 		{Name: "UPSTREAM_KEY", Reload: true, First: true, Serve: true, Secret: true, Allowed: "a credential", Help: "credential for each upstream without key-env or key-file; unset, each client's own is passed on", parse: secret(&c.UpstreamKey, 1)},
 		{Name: "API_PATHS", Reload: true, Serve: true, Between: ",", Allowed: "PATH or METHOD PATH, several between commas, such as GET /v1/files/*/content or /v1/batches/**", Help: "paths that are forwarded under REPRISE_UPSTREAM_KEY beside those of inference and the list of models; * is one segment, ** at the end all below", parse: into(&c.APIPaths, apiPaths)},
 	}
 }
 
-func (c *Config) matching() []Setting {
-	return []Setting{
+func (c *Config) matching() []setting {
+	return []setting{
 		{Name: "MODE", Reload: true, First: true, Default: string(proxy.ModeSemantic), Allowed: oneOf(proxy.Modes()), Help: "how much of the cache is in force; shadow measures semantic hits and serves exact ones", parse: choice(&c.Mode, proxy.Modes())},
 		{Name: "HIT_THRESHOLD", Allowed: "a cosine above 0, at most 1, above REPRISE_ROUTE_THRESHOLD", Help: "least similarity at which a stored answer is served; unset, the embedder's own: 0.90 for builtin, 0.95 for openai, 0.97 for model2vec", parse: fraction(&c.Hit)},
 		{Name: "ROUTE_THRESHOLD", Allowed: "a cosine above 0, below REPRISE_HIT_THRESHOLD", Help: "least similarity to a topic's anchor; unset, the embedder's own: 0.60, 0.80, 0.70", parse: fraction(&c.Route)},
@@ -90,8 +90,8 @@ func (c *Config) matching() []Setting {
 	}
 }
 
-func (c *Config) keeping() []Setting {
-	return []Setting{
+func (c *Config) keeping() []setting {
+	return []setting{
 		{Name: "STORE", First: true, Default: "file:./reprise.db", Allowed: PlaceForms(), Help: "where answers are kept", parse: into(&c.Store, storePlace)},
 		{Name: "POLICY", Default: "rac+", Allowed: policyAllowed, Help: "eviction policy", parse: into(&c.Policy, policySpec)},
 		{Name: "CAPACITY_ENTRIES", Default: "100000", Allowed: "a whole number from 1 to 100000000", Help: "entries kept; whichever capacity is reached first evicts", parse: whole(&c.CapacityEntries, 1, 100_000_000)},
@@ -102,16 +102,16 @@ func (c *Config) keeping() []Setting {
 	}
 }
 
-func (c *Config) embedder() []Setting {
-	return []Setting{
+func (c *Config) embedder() []setting {
+	return []setting{
 		{Name: "EMBEDDER", First: true, Default: "builtin", Allowed: "builtin, openai, openai:URL with the base URL of an embedding server, or model2vec:DIR with the folder of a Model2Vec model", Help: "builtin needs nothing; openai calls any server of /v1/embeddings, by default that of OpenAI; model2vec reads a static model such as potion", parse: c.chooseEmbedder},
 		{Name: "EMBEDDER_KEY", Secret: true, Allowed: "a credential", Help: "credential for the embedding server", parse: secret(&c.EmbedderKey, 1)},
 		{Name: "EMBEDDER_MODEL", Default: "text-embedding-3-small", Allowed: "a model's name", Help: "model to request", parse: text(&c.EmbedderModel)},
 	}
 }
 
-func (c *Config) clients() []Setting {
-	return []Setting{
+func (c *Config) clients() []setting {
+	return []setting{
 		{Name: "CLIENT_KEYS", Reload: true, Serve: true, Between: ",", Secret: true, Allowed: "keys of 8 characters or more, between commas, white space or line ends; # begins a comment", Help: "keys of which every request needs one; beyond loopback REPRISE_UPSTREAM_KEY needs them", parse: into(&c.ClientKeys, clientKeys)},
 		{Name: "TENANT_FROM", First: true, Default: "authorization", Allowed: "authorization, header:NAME or none", Help: "what identifies a tenant: all credentials of a request, a header (and without it the credentials), or nothing; two tenants share nothing", parse: valid(&c.TenantFrom, isTenant)},
 		{Name: "IGNORE_HEADERS", Between: ",", Allowed: "names of headers that hold no credential, separated by commas", Help: "request headers that cannot change an answer, such as an id of your own for each request; all others that are sent to the upstream count, except known ones such as User-Agent or traceparent", parse: into(&c.IgnoreHeaders, headerNames)},
@@ -120,8 +120,8 @@ func (c *Config) clients() []Setting {
 	}
 }
 
-func (c *Config) logging() []Setting {
-	return []Setting{
+func (c *Config) logging() []setting {
+	return []setting{
 		{Name: "LOG_FORMAT", Default: "text", Allowed: oneOf(logFormats), Help: "form of the log on stderr", parse: choice(&c.LogFormat, logFormats)},
 		{Name: "LOG_LEVEL", Reload: true, Default: "info", Allowed: "debug, info, warn or error", Help: "least level that is logged", parse: into(&c.LogLevel, level)},
 		{Name: "LOG_PROMPTS", Default: "false", Toggle: true, Allowed: "true or false", Help: "prompts may appear in the log and in the request log", parse: into(&c.LogPrompts, boolean)},
@@ -132,9 +132,9 @@ func (c *Config) logging() []Setting {
 
 var logFormats = []string{"text", "json"}
 
-func (c *Config) limits() []Setting {
+func (c *Config) limits() []setting {
 	const allowed = "a duration such as 30s, or 0 for no limit"
-	return []Setting{
+	return []setting{
 		{Name: "MEMORY_LIMIT", Serve: true, Allowed: "a size of 64MiB or more, or off", Help: "memory of the process; new work for which none is left gets 503, while hits go on; unset, that of the container, or of the machine", parse: memoryLimit(&c.MemoryLimit)},
 		{Name: "CLIENT_TIMEOUT", Reload: true, Default: "30s", Allowed: allowed, Help: "silence of a client within its body, and time to take 256 KiB of its answer; it has a sixth of that for its header, at least 5s, and an unused connection lives four times as long", parse: timeout(&c.ClientTimeout)},
 		{Name: "UPSTREAM_TIMEOUT", Default: "600s", Allowed: allowed, Help: "silence of an upstream, before its answer and within", parse: timeout(&c.UpstreamTimeout)},

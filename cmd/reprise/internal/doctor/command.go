@@ -37,9 +37,9 @@ func (v *Verdict) Code() int {
 }
 
 // Command is reprise doctor.
-func Command(t cli.Terminal, args []string) error { return run(t, args, ThisMachine()) }
+func Command(t cli.Terminal, args []string) error { return run(t, args, thisSystem()) }
 
-func run(t cli.Terminal, args []string, m Machine) error {
+func run(t cli.Terminal, args []string, m system) error {
 	loader := config.NewLoader(false)
 	fs := cli.NewFlagSet("reprise doctor")
 	loader.Register(fs)

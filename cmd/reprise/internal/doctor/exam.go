@@ -11,17 +11,17 @@ import (
 	"reprise/embed"
 )
 
-// Machine is what an examination reads of the system.
-type Machine struct {
+// system is what an examination reads of the system.
+type system struct {
 	Memory      func() (bytes int64, from string) // that a process may take, 0 where it is not known
 	Descriptors func() uint64                     // that a process may have open, 0 where it is not known
 	Free        func(dir string) (uint64, error)  // bytes that a file in a folder may still take
 	Now         func() time.Time
 }
 
-// ThisMachine returns the machine on which this process runs.
-func ThisMachine() Machine {
-	return Machine{Memory: config.AvailableMemory, Descriptors: descriptors, Free: freeBytes, Now: time.Now}
+// thisSystem returns the machine on which this process runs.
+func thisSystem() system {
+	return system{Memory: config.AvailableMemory, Descriptors: descriptors, Free: freeBytes, Now: time.Now}
 }
 
 // exam is one examination of one set of settings.
@@ -34,7 +34,7 @@ type exam struct {
 	unmade   error          // why
 	gates    embed.Thresholds
 	ungated  error // why there are none
-	machine  Machine
+	machine  system
 	spend    bool // requests that cost money may be made
 	plan     plan
 	engines  []*engine
@@ -44,7 +44,7 @@ type exam struct {
 }
 
 // newExam reads the settings, and plans the checks.
-func newExam(l *config.Loader, environ []string, m Machine, spend bool) *exam {
+func newExam(l *config.Loader, environ []string, m system, spend bool) *exam {
 	x := &exam{machine: m, spend: spend}
 	x.cfg, x.problems = l.Examine(environ)
 	usable := !slices.ContainsFunc(x.problems, func(p config.Problem) bool { return p.Kind == config.Wrong })

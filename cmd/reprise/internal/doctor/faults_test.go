@@ -19,13 +19,13 @@ import (
 type patient struct {
 	t       *testing.T
 	env     map[string]string
-	machine Machine
+	machine system
 	flags   []string
 }
 
 func newPatient(t *testing.T) *patient {
 	t.Helper()
-	p := &patient{t: t, env: map[string]string{}, machine: Machine{
+	p := &patient{t: t, env: map[string]string{}, machine: system{
 		Memory:      func() (int64, string) { return 4 << 30, "machine" },
 		Descriptors: func() uint64 { return 65536 },
 		Free:        func(string) (uint64, error) { return 64 << 30, nil },
