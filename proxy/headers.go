@@ -26,8 +26,9 @@ func HeadersRead() []HeaderField {
 func HeadersWritten() []HeaderField {
 	return []HeaderField{
 		{"X-Cache", "where the answer comes from: " + strings.Join(observe.ResultNames[:Refused], ", ")},
-		{"Cache-Status", "the same with the reason, as RFC 9211 has it: `reprise; hit; ttl=297`, `reprise; fwd=uri-miss; stored; detail=…`"},
-		{"Age", "seconds since a stored answer was written"},
+		{"Cache-Status", "the same with the reason, as RFC 9211 has it: `reprise; hit; ttl=297`, `reprise; fwd=uri-miss; stored; detail=…`; behind the members that an upstream has set"},
+		{"Age", "seconds since a stored answer was written; of any other answer, what its upstream says"},
+		{"Cache-Control", "the upstream's. An answer with `no-store` is not kept. Nothing else in it is obeyed: tenants share no answers, so that `private` is no reason, and `REPRISE_TTL` is for how long"},
 		{"X-Reprise-Entry", "the number of the stored answer, for `POST /v1/reprise/feedback` and the admin API"},
 		{requestID, "the id of the request, as it is in the log"},
 	}

@@ -12,6 +12,7 @@ import (
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
 	"reprise/proxy/canon"
+	"reprise/proxy/internal/header"
 	"reprise/proxy/observe"
 	"reprise/proxy/tracing"
 	"reprise/proxy/upstream"
@@ -89,6 +90,8 @@ func (q *request) judge(rec *upstream.Recording, cut error) (v answer.Verdict, z
 		return v, nil, q.s.notHeld(rec)
 	case encoded(rec.Header):
 		return v, nil, "content-encoding"
+	case header.HasDirective(rec.Header["Cache-Control"], "no-store"):
+		return v, nil, "no-store"
 	}
 	v, z, strict := api.Read(q.family.Answers, contentType, rec.Bytes())
 	switch {

@@ -48,6 +48,37 @@ func TestOnlyGoodAnswersAreKept(t *testing.T) {
 	}
 }
 
+// TestCacheFieldsOfUpstreams: an answer with no-store is not kept, whatever else it says is passed on. An upstream's Age and Cache-Status stay
+// in its own answer, where Cache-Status has ours behind them; a replay has ours alone.
+func TestCacheFieldsOfUpstreams(t *testing.T) {
+	for control, kept := range map[string]bool{"": true, "private, max-age=0": true, "no-cache": true, "No-Store": false, "private, no-store": false} {
+		for _, path := range []string{"/v1/chat/completions", "/v1/moderations"} {
+			r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+				w.Header()["Cache-Status"] = []string{"edge; hit", "inner; fwd=miss"}
+				w.Header()["Age"], w.Header()["Cache-Control"] = []string{"77"}, []string{control}
+				answers(w)
+			}))
+			got := r.ask(t, path, chat(capital))
+			status := got.header["Cache-Status"]
+			if len(status) != 3 || status[0] != "edge; hit" || status[1] != "inner; fwd=miss" || got.header.Get("Age") != "77" || got.header.Get("Cache-Control") != control {
+				t.Errorf("%s, %q: %q, Age %q", path, control, status, got.header["Age"])
+			}
+			if path == "/v1/moderations" {
+				continue
+			}
+			if reason := strings.Contains(status[2], "not-stored=no-store"); reason == kept || strings.Contains(status[2], "; stored") != kept {
+				t.Errorf("%q: %s", control, status[2])
+			}
+			again := r.ask(t, path, chat(capital))
+			if want := map[bool]string{true: "exact", false: "miss"}[kept]; again.cache() != want {
+				t.Errorf("%q, asked again: %s, want %s", control, again.cache(), want)
+			} else if kept && (len(again.header["Cache-Status"]) != 1 || again.header.Get("Age") != "0" || again.header.Get("Cache-Control") != "") {
+				t.Errorf("a replay has %v", again.header)
+			}
+		}
+	}
+}
+
 // TestToolCallsAreExactOnly: where answers that call tools are kept, only equal requests get them.
 func TestToolCallsAreExactOnly(t *testing.T) {
 	r := newRig(t, func(o *Options) { o.CacheToolCalls = true })

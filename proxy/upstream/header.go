@@ -20,7 +20,7 @@ func (r *Replica) requestHeader(in http.Header) http.Header {
 func (r *Replica) passedHeader(in *http.Request) http.Header {
 	out := make(http.Header, len(in.Header)+1)
 	header.Pass(out, in.Header)
-	if contains(in.Header["Te"], "trailers") {
+	if header.HasDirective(in.Header["Te"], "trailers") {
 		out["Te"] = []string{"trailers"}
 	}
 	r.setPassed(in.Method, out)
@@ -60,16 +60,4 @@ func CopyHeader(to, from http.Header) {
 			to.Del(strings.TrimSpace(name))
 		}
 	}
-}
-
-// contains reports whether lines of a header field that is a list have a name.
-func contains(lines []string, wanted string) bool {
-	for _, line := range lines {
-		for name := range strings.SplitSeq(line, ",") {
-			if strings.EqualFold(strings.TrimSpace(name), wanted) {
-				return true
-			}
-		}
-	}
-	return false
 }

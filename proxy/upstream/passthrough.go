@@ -261,7 +261,7 @@ func (p *bufferPool) Put(b []byte) { p.pool.Put((*copyBuffer)(b)) }
 // upgrades reports whether a request asks for another protocol on its connection, by the rule of [httputil.ReverseProxy]: an Upgrade
 // that Connection does not name ends at the proxy.
 func upgrades(h http.Header) bool {
-	return h.Get("Upgrade") != "" && contains(h["Connection"], "upgrade")
+	return h.Get("Upgrade") != "" && header.HasDirective(h["Connection"], "upgrade")
 }
 
 // upgrade forwards a request that asks for another protocol, and then what both ends send. It takes no call of the replica's away: such

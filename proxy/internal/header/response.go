@@ -17,6 +17,18 @@ var shared = func() map[string]bool {
 	return names
 }()
 
+// HasDirective reports whether lines of a field that is a list, such as Cache-Control or Connection, have a member of a name, without a value.
+func HasDirective(lines []string, name string) bool {
+	for _, line := range lines {
+		for member := range strings.SplitSeq(line, ",") {
+			if strings.EqualFold(strings.TrimSpace(member), name) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // KeepShared removes from h, the header of an answer, all that may concern the client alone to whom it was given: cookies,
 // ids of requests, names of organizations, limits.
 func KeepShared(h http.Header) {
