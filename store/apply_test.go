@@ -15,50 +15,25 @@ import (
 )
 
 // sharedLog is what a log of several processes says, by the shortest rules.
-type sharedLog struct {
-	list []*sharedEntry
-	most int // aliases of an entry
-}
+type sharedLog struct{ model }
 
-type sharedEntry struct {
-	id      policy.ID
-	key     store.Key
-	answer  int
-	aliases []modelAlias
-}
-
-func (l *sharedLog) byID(id policy.ID) *sharedEntry {
-	for _, e := range l.list {
-		if e.id == id {
-			return e
-		}
+func (l *sharedLog) byKey(k store.Key) *modelEntry {
+	if e := l.find(k); e != nil && e.key == k {
+		return e
 	}
 	return nil
-}
-
-func (l *sharedLog) byKey(k store.Key) *sharedEntry {
-	for _, e := range l.list {
-		if e.key == k {
-			return e
-		}
-	}
-	return nil
-}
-
-func (l *sharedLog) remove(e *sharedEntry) {
-	l.list = slices.DeleteFunc(l.list, func(o *sharedEntry) bool { return o == e })
 }
 
 func (l *sharedLog) unalias(k store.Key) {
 	for _, e := range l.list {
-		e.aliases = slices.DeleteFunc(e.aliases, func(a modelAlias) bool { return a.key == k })
+		e.unalias(k)
 	}
 }
 
 func (l *sharedLog) insert(id policy.ID, k store.Key, answer int) {
 	if e := l.byID(id); e != nil {
 		if e.key == k {
-			e.answer = answer
+			e.answer = fmt.Sprint(answer)
 		}
 		return
 	}
@@ -66,7 +41,7 @@ func (l *sharedLog) insert(id policy.ID, k store.Key, answer int) {
 		l.remove(other)
 	}
 	l.unalias(k)
-	l.list = append(l.list, &sharedEntry{id: id, key: k, answer: answer})
+	l.list = append(l.list, &modelEntry{id: id, key: k, answer: fmt.Sprint(answer)})
 }
 
 func (l *sharedLog) alias(k store.Key, id policy.ID, basis uint64) {
@@ -75,7 +50,7 @@ func (l *sharedLog) alias(k store.Key, id policy.ID, basis uint64) {
 	}
 	l.unalias(k)
 	if e := l.byID(id); e != nil {
-		if len(e.aliases) == l.most {
+		if len(e.aliases) == l.maxAliases {
 			e.aliases = crowdedOut(e.aliases)
 		}
 		e.aliases = append(e.aliases, modelAlias{k, basis})
@@ -89,7 +64,7 @@ func TestSharedLog(t *testing.T) {
 	for seed := range uint64(20) {
 		rng := rand.New(rand.NewPCG(seed, 1))
 		s := outside(t, func(o *store.Options) { o.MaxAliases = most })
-		l := &sharedLog{most: most}
+		l := &sharedLog{model{maxAliases: most}}
 		seq := int64(0)
 		for step := range 1500 {
 			id, k := policy.ID(1+rng.IntN(30)), key(fmt.Sprint(rng.IntN(keys)))
@@ -133,8 +108,8 @@ func (l *sharedLog) compare(t *testing.T, s *store.Store, keys int) {
 	bytes, aliases := int64(0), 0
 	for _, want := range l.list {
 		e, alias, ok := s.Lookup(want.key)
-		if !ok || alias || e.ID != want.id || e.Created.Unix() != int64(want.answer) {
-			t.Fatalf("entry %d with answer %d: found %+v", want.id, want.answer, e)
+		if !ok || alias || e.ID != want.id || fmt.Sprint(e.Created.Unix()) != want.answer {
+			t.Fatalf("entry %d with answer %s: found %+v", want.id, want.answer, e)
 		}
 		bytes += e.Size + perAlias*int64(len(want.aliases))
 		aliases += len(want.aliases)
@@ -142,7 +117,7 @@ func (l *sharedLog) compare(t *testing.T, s *store.Store, keys int) {
 	for i := range keys {
 		k := key(fmt.Sprint(i))
 		e, alias, ok := s.Lookup(k)
-		at := slices.IndexFunc(l.list, func(e *sharedEntry) bool {
+		at := slices.IndexFunc(l.list, func(e *modelEntry) bool {
 			return slices.ContainsFunc(e.aliases, func(a modelAlias) bool {
 				basis, ok := s.Basis(k, e.id)
 				return a.key == k && ok && a.basis == basis

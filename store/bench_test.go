@@ -2,7 +2,6 @@ package store_test
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"strings"
 	"testing"
@@ -10,23 +9,7 @@ import (
 	"reprise/policy"
 	"reprise/policy/registry"
 	"reprise/store"
-	"reprise/store/storetest"
 )
-
-// eachKind runs a benchmark with RAC and with the default policy, in memory and backed.
-func eachKind(b *testing.B, run func(b *testing.B, o store.Options, n int), n int) {
-	for _, spec := range []string{"rac", "rac+"} {
-		for _, kind := range []string{"memory", "backed"} {
-			b.Run(spec+"/"+kind, func(b *testing.B) {
-				o := limited(b, spec, n)
-				if kind == "backed" {
-					o.Backing = &storetest.Memory{}
-				}
-				run(b, o, n)
-			})
-		}
-	}
-}
 
 func limited(b *testing.B, spec string, n int) store.Options {
 	e, err := registry.New(spec, policy.Options{Capacity: n})
@@ -36,51 +19,10 @@ func limited(b *testing.B, spec string, n int) store.Options {
 	return store.Options{Limit: policy.Limit{Entries: n}, Evictor: e}
 }
 
-func filled(b *testing.B, o store.Options, n int) *store.Store {
-	s := open(b, o)
-	for i := range n {
-		s.Put(benchEntry(i), s.Tick())
-	}
-	b.ResetTimer()
-	return s
-}
-
 func benchEntry(i int) *store.Entry {
 	e := entry(fmt.Sprint(i))
 	e.Topic = policy.TopicID(1 + i%1000)
 	return e
-}
-
-// BenchmarkHit is what an exact hit costs here: a number, a lookup, an access.
-func BenchmarkHit(b *testing.B) {
-	eachKind(b, func(b *testing.B, o store.Options, n int) {
-		s := filled(b, o, n)
-		keys := make([]store.Key, 4096)
-		for i := range keys {
-			keys[i] = key(fmt.Sprint(rand.IntN(n)))
-		}
-		i := 0
-		for b.Loop() {
-			if e, _, ok := s.Lookup(keys[i%len(keys)]); ok {
-				s.Hit(e.ID, 0, s.Tick())
-			}
-			i++
-		}
-	}, 100_000)
-}
-
-// BenchmarkPut is a miss and its insertion into a full store.
-func BenchmarkPut(b *testing.B) {
-	eachKind(b, func(b *testing.B, o store.Options, n int) {
-		s := filled(b, o, n)
-		i := n
-		for b.Loop() {
-			e, at := benchEntry(i), s.Tick()
-			s.Arrive(e.Topic, at)
-			s.Put(e, at)
-			i++
-		}
-	}, 20_000)
 }
 
 // BenchmarkFootprint reports the memory of an entry as it is and as it is charged, for entries of several shapes.

@@ -132,7 +132,7 @@ func (s *Store) Remove(why policy.Reason, ids ...policy.ID) []Event {
 	return s.change(func(evs *events) {
 		if why == policy.Purged {
 			s.core.purges.Add(1)
-			if s.core.dirty != nil && s.core.dirty.kinds.entries {
+			if s.core.dirty != nil && s.core.dirty.whole {
 				s.core.dirty.purged = true
 			}
 		}

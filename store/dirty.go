@@ -8,7 +8,7 @@ import (
 	"reprise/policy"
 )
 
-// change is the part of an entry that is not yet in the backing.
+// change names the parts of an entry that the backing lacks.
 type change uint8
 
 const (
@@ -26,22 +26,23 @@ type dirtySet struct {
 	head    []Record // format and secret, of a backing that lacks them
 	entries map[policy.ID]pending
 	topics  map[policy.TopicID]struct{}
-	kinds   written
+	whole   bool      // entries are written, not their states alone: see Options.Outside
+	policy  bool      // the policy exports topics
 	purged  bool      // there was a purge, perhaps of nothing that was resident
 	since   time.Time // of the oldest change; zero: there was none
 
 	order []policy.ID // of entries, once the set is taken to be written; see cutRemovals and sort
 }
 
-// pending is what of an entry is not written.
+// pending is the part of an entry that is not written.
 type pending struct {
 	change change
 	stored bool      // the backing holds an older answer under this id, or may hold this one
-	size   int32     // of a new entry: its answer and prompt
-	vector []float32 // of a new entry, or of one that got it later: only the dirty set holds it
+	size   int32     // bytes of the answer and the prompt of a new entry
+	vector []float32 // of a new entry, or of an entry that got it later: only the dirty set holds it
 }
 
-// bytes is about what the records of a new entry or of its vector take.
+// bytes estimates the size of the records of a new entry or of its vector.
 func (p *pending) bytes() int {
 	const keys = 320 // with numbers, times and labels
 	if p.change&(changedNew|changedVector) == 0 {
@@ -50,20 +51,14 @@ func (p *pending) bytes() int {
 	return int(p.size) + 4*len(p.vector) + keys
 }
 
-// written is what a store writes to its backing.
-type written struct {
-	topics  bool // the policy exports topics
-	entries bool // not their states alone: see Options.Outside
-}
-
-// newDirtySet has room for n changes.
-func newDirtySet(n int, kinds written) *dirtySet {
-	return &dirtySet{entries: make(map[policy.ID]pending, n), topics: map[policy.TopicID]struct{}{}, kinds: kinds}
-}
-
-// newDirtySet is an empty one for the changes of c.
+// newDirtySet returns an empty set for the changes of c, with room for n.
 func (c *core) newDirtySet(n int) *dirtySet {
-	return newDirtySet(n, written{topics: c.keeper.persistent != nil, entries: !c.opt.Outside})
+	return (&dirtySet{whole: !c.opt.Outside, policy: c.keeper.persistent != nil}).like(n)
+}
+
+// like returns an empty set for the same changes.
+func (d *dirtySet) like(n int) *dirtySet {
+	return &dirtySet{entries: make(map[policy.ID]pending, n), topics: map[policy.TopicID]struct{}{}, whole: d.whole, policy: d.policy}
 }
 
 func (d *dirtySet) len() int { return len(d.head) + len(d.entries) + len(d.topics) }
@@ -76,7 +71,7 @@ func (d *dirtySet) read(ev *Event, r *resident) {
 	case EventUse, EventAnchor:
 		d.mark(ev.ID, changedState)
 	case EventAlias:
-		if d.kinds.entries {
+		if d.whole {
 			d.mark(ev.ID, changedAliases)
 		}
 	case EventVector:
@@ -104,13 +99,13 @@ func (d *dirtySet) mark(id policy.ID, c change) {
 
 // topic records that the policy's state of a topic may have changed.
 func (d *dirtySet) topic(id policy.TopicID) {
-	if id != 0 && d.kinds.topics {
+	if id != 0 && d.policy {
 		d.topics[id] = struct{}{}
 	}
 }
 
 func (d *dirtySet) insert(ev *Event) {
-	if !d.kinds.entries {
+	if !d.whole {
 		d.entries[ev.ID] = pending{change: changedState}
 		return
 	}
@@ -125,7 +120,7 @@ func (d *dirtySet) insert(ev *Event) {
 
 // setVector adds the vector of an entry that lacked one.
 func (d *dirtySet) setVector(id policy.ID, vector []float32) {
-	if !d.kinds.entries {
+	if !d.whole {
 		return
 	}
 	p := d.entries[id]
@@ -147,7 +142,7 @@ func (d *dirtySet) remove(id policy.ID) {
 // cutRemovals removes all removals. They are written first, on their own: a purge must not fail because of answers for which the
 // disk has no room.
 func (d *dirtySet) cutRemovals() *dirtySet {
-	gone := newDirtySet(0, d.kinds)
+	gone := d.like(0)
 	gone.purged, d.purged = d.purged, false
 	for id, p := range d.entries {
 		if p.change == changedGone {
@@ -159,9 +154,9 @@ func (d *dirtySet) cutRemovals() *dirtySet {
 	return gone
 }
 
-// sort puts the changes into the order in which they are written: new entries first, because only those can be lost by a kill, then
-// the rest, and the oldest first. A batch of ids in their order also changes few pages of a file; with random ones a flush took ten
-// times as long.
+// sort puts the changes into the order in which they are written: new entries first, because a kill loses only those, then the rest; the
+// oldest first in both. A batch of ids in their order also changes few pages of a file: with ids in random order a flush took ten times as
+// long.
 func (d *dirtySet) sort() {
 	var fresh, others []policy.ID
 	for id, p := range d.entries {
@@ -178,7 +173,7 @@ func (d *dirtySet) sort() {
 
 // split removes a part for one batch of a set that is sorted.
 func (d *dirtySet) split() *dirtySet {
-	part, bytes := newDirtySet(0, d.kinds), 0
+	part, bytes := d.like(0), 0
 	part.head, d.head = d.head, nil
 	part.purged = d.purged
 	for len(d.order) > 0 && len(part.entries) < batchChanges && bytes <= batchBytes {
@@ -205,7 +200,7 @@ func (d *dirtySet) tried() {
 	}
 }
 
-// bytes is about what the records of the new entries and vectors take, and vectors what the vectors take in memory.
+// bytes estimates the size of the records of all new entries and vectors, and returns how much memory the vectors take.
 func (d *dirtySet) bytes() (all, vectors int) {
 	for _, p := range d.entries {
 		all, vectors = all+p.bytes(), vectors+4*len(p.vector)

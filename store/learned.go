@@ -13,30 +13,24 @@ import (
 // change with every request, and up to some 100 kB. A kill may lose the latest half-minute.
 const learnedEvery = 30 * time.Second
 
-// lesson is the last snapshot of the policy that was written, and the time of the last one that was made.
-type lesson struct {
-	body []byte
-	at   time.Time
-}
-
 // learnedDue reports whether it is time for a snapshot, also after the clock jumped back.
 func (w *writer) learnedDue() bool {
-	since := w.store.opt.Now().Sub(w.learned.at)
+	since := w.store.opt.Now().Sub(w.learnedAt)
 	return since < 0 || since >= learnedEvery
 }
 
-// addLearned adds a snapshot of the policy where it has changed. A policy that learns nothing leaves the record of another one
-// in place, which may be used again later.
+// addLearned adds a snapshot of the policy if it has changed. A policy that learns nothing leaves the record of another policy in place, which may
+// be used again later.
 func (w *writer) addLearned(b *Batch) {
 	s := w.store
 	s.mu.RLock()
 	body, ok := s.core.keeper.snapshot()
 	s.mu.RUnlock()
-	w.learned.at = s.opt.Now()
-	if !ok || bytes.Equal(body, w.learned.body) {
+	w.learnedAt = s.opt.Now()
+	if !ok || bytes.Equal(body, w.learned) {
 		return
 	}
-	w.learned.body = body
+	w.learned = body
 	b.Put = append(b.Put, Record{KindLearned, 0, body})
 }
 
@@ -53,7 +47,7 @@ func (s *Store) KeepEvidence(c Counter) { s.counter.Store(&c) }
 // Evidence returns the counts that the backing had when s was opened, nil if there were none.
 func (s *Store) Evidence() []byte { return s.evidence }
 
-// addEvidence adds what was counted where that has changed.
+// addEvidence adds the counts of KeepEvidence if they have changed.
 func (w *writer) addEvidence(b *Batch) {
 	c := w.store.counter.Load()
 	if c == nil {
@@ -65,9 +59,8 @@ func (w *writer) addEvidence(b *Batch) {
 	}
 }
 
-// restoreLearned gives the policy its last snapshot; blank is its snapshot of before the entries were inserted again. Those
-// insertions are no requests, so where there is no other snapshot the policy gets blank: otherwise its experts would be rated by
-// them.
+// restoreLearned restores the last snapshot of the policy. blank is the snapshot from before the load inserted the entries again: those
+// insertions are no requests, and must not rate the experts of the policy, so it is restored if there is no other.
 func (l *loader) restoreLearned(p policy.Panel, blank []byte) {
 	if p == nil {
 		return

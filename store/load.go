@@ -89,7 +89,7 @@ func (s *Store) begin(l *loader, loaded counters) {
 		return
 	}
 	s.writer = newWriter(s)
-	s.writer.written, s.writer.maxTopic, s.writer.learned.body, s.writer.counted = loaded, loaded.maxTopic, l.taken, l.evidence
+	s.writer.written, s.writer.maxTopic, s.writer.learned, s.writer.counted = loaded, loaded.maxTopic, l.taken, l.evidence
 	s.core.kept.Store(l.counters.purges)
 	if !s.opt.Outside { // else the processes agree on space and secret before any of them opens a store
 		s.core.dirty.head = l.missing(s.Secret())

@@ -1,7 +1,6 @@
 package store
 
 import (
-	"errors"
 	"fmt"
 	"sync"
 
@@ -13,9 +12,6 @@ const packAbove = 4 << 10
 
 // maxUnpacked bounds the unpacked size that a packed answer may claim.
 const maxUnpacked = 1 << 30
-
-// ErrPacked is an answer that cannot be unpacked.
-var ErrPacked = errors.New("packed answer is damaged")
 
 var packers = sync.OnceValues(func() (*zstd.Encoder, *zstd.Decoder) {
 	enc, err := zstd.NewWriter(nil, zstd.WithEncoderLevel(zstd.SpeedFastest), zstd.WithEncoderConcurrency(2), zstd.WithWindowSize(256<<10), zstd.WithLowerEncoderMem(true))
@@ -54,10 +50,10 @@ func unpack(p []byte, n int) ([]byte, error) {
 	_, dec := packers()
 	b, err := dec.DecodeAll(p, make([]byte, 0, n))
 	if err != nil {
-		return nil, fmt.Errorf("%w: %w", ErrPacked, err)
+		return nil, fmt.Errorf("unpack answer: %w: %w", ErrDamaged, err)
 	}
 	if len(b) != n {
-		return nil, fmt.Errorf("%w: %d bytes instead of %d", ErrPacked, len(b), n)
+		return nil, fmt.Errorf("unpack answer: %w: %d bytes instead of %d", ErrDamaged, len(b), n)
 	}
 	return b, nil
 }

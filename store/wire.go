@@ -129,9 +129,9 @@ func AppendRecord(b []byte, e *Entry, vector []float32, space string) []byte {
 	return c.b
 }
 
-// DecodeRecord decodes what AppendRecord has made; a vector of another space is left out. RecordingSize of the entry is that of its answer,
+// decodeRecord decodes what AppendRecord has made; a vector of another space is left out. RecordingSize of the entry is that of its answer,
 // which it lacks.
-func DecodeRecord(id policy.ID, b []byte, space string) (e *Entry, vector []float32, err error) {
+func decodeRecord(id policy.ID, b []byte, space string) (e *Entry, vector []float32, err error) {
 	e = &Entry{ID: id}
 	err = decode("record", b, func(c *codec) { c.record(e, &vector, space) })
 	return e, vector, err
@@ -139,7 +139,7 @@ func DecodeRecord(id policy.ID, b []byte, space string) (e *Entry, vector []floa
 
 // RecordsIn yields what AppendRecord has made as the records of a Backing, a vector only where it is of a space.
 func RecordsIn(id uint64, b []byte, space string, fn func(Record) error) error {
-	e, vector, err := DecodeRecord(policy.ID(id), b, space)
+	e, vector, err := decodeRecord(policy.ID(id), b, space)
 	if err != nil {
 		return err
 	}
@@ -195,7 +195,7 @@ func DecodeAnswer(id policy.ID, key Key, b []byte) (*Entry, error) {
 	}
 	whole, err := e.Recording()
 	if err != nil {
-		return nil, fmt.Errorf("read answer: %w: %w", ErrDamaged, err)
+		return nil, err
 	}
 	e.unpacked, e.Answer = 0, whole
 	return e, nil

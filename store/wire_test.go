@@ -33,7 +33,7 @@ func TestRecordOnTheWire(t *testing.T) {
 	} {
 		e := wireEntry()
 		change(e)
-		got, v, err := DecodeRecord(e.ID, AppendRecord(nil, e, vector, "plane"), "plane")
+		got, v, err := decodeRecord(e.ID, AppendRecord(nil, e, vector, "plane"), "plane")
 		if err != nil {
 			t.Fatalf("%s: %v", title, err)
 		}
@@ -122,7 +122,7 @@ func TestEventsOnTheWire(t *testing.T) {
 	if err := VectorIn(11, b[records[2].From:records[2].To], "plane", l.add); err != nil || l.skipped > 0 || l.vectors[11][9] != 1 {
 		t.Errorf("the record of a vector: %v, %v", l.vectors, err)
 	}
-	if first, v, err := DecodeRecord(7, b[records[0].From:records[0].To], "plane"); err != nil || first.Prompt != e.Prompt || len(v) != 2 {
+	if first, v, err := decodeRecord(7, b[records[0].From:records[0].To], "plane"); err != nil || first.Prompt != e.Prompt || len(v) != 2 {
 		t.Errorf("the record of an insert is %+v %v", first, err)
 	}
 }
@@ -193,8 +193,8 @@ func FuzzWire(f *testing.F) {
 				t.Errorf("events are not read again: %v", err)
 			}
 		}
-		if e, v, err := DecodeRecord(1, b, "plane"); err == nil {
-			if back, _, err := DecodeRecord(1, AppendRecord(nil, e, v, "plane"), "plane"); err != nil || back.Key != e.Key || back.Size != e.Size {
+		if e, v, err := decodeRecord(1, b, "plane"); err == nil {
+			if back, _, err := decodeRecord(1, AppendRecord(nil, e, v, "plane"), "plane"); err != nil || back.Key != e.Key || back.Size != e.Size {
 				t.Errorf("a record is not read again: %v", err)
 			}
 		}

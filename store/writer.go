@@ -18,13 +18,14 @@ type writer struct {
 	done  chan struct{}
 
 	// of the goroutine
-	scratch  scratch
-	written  counters
-	reserved policy.ID
-	learned  lesson
-	counted  []byte         // of KeepEvidence, as it was last written
-	maxTopic policy.TopicID // the highest that the backing can hold
-	tidier   Tidier         // the backing; nil if it is none
+	scratch   scratch
+	written   counters
+	reserved  policy.ID
+	learned   []byte         // the snapshot of the policy that was last written
+	learnedAt time.Time      // when the last snapshot was made
+	counted   []byte         // the counts of KeepEvidence that were last written
+	maxTopic  policy.TopicID // the highest topic id that the backing can hold
+	tidier    Tidier         // the backing; nil if it is none
 }
 
 func newWriter(s *Store) *writer {
@@ -54,8 +55,8 @@ func (w *writer) run() {
 	}
 }
 
-// The writer lets a Tidier do one step after the other with a pause in between, in which it flushes if that is due, and otherwise looks
-// now and then whether there is something to do.
+// The writer pauses between the steps of a Tidier, so that a flush that is due comes in between. If there is nothing to do it asks again after
+// tidyEvery.
 const (
 	tidyPause = 5 * time.Millisecond
 	tidyEvery = time.Second
@@ -80,7 +81,7 @@ func (w *writer) tidy() time.Duration {
 	return tidyEvery
 }
 
-// maxStuck bounds the vectors that could not be written, in bytes. Only the dirty set holds them, and no limit counts them.
+// maxStuck bounds the bytes of vectors that could not be written. Only the dirty set holds them, and no limit counts them.
 const maxStuck = 64 << 20
 
 // Behind reports whether the backing has lacked a change for longer than Options.MaxUnwritten, or too much to be held in memory. New
@@ -146,8 +147,8 @@ const idReserve = 1 << 16
 // writes reports whether changes are for this process to write.
 func (o *Options) writes() bool { return !o.Outside || o.Keeper != nil && o.Keeper.Keeper() }
 
-// flush writes everything that was dirty when it began, in batches: removals first, after a purge their count, then the rest, the first of it with the learned
-// state of the policy and the evidence if that is requested. Changes that could not be written are dirty again.
+// flush writes everything that was dirty when it began, in batches: removals first, then, after a purge, the count of purges, then the rest. The first
+// batch of the rest has the learned state of the policy and the evidence, if learned requests them. Changes that could not be written are dirty again.
 func (w *writer) flush(reserve policy.ID, learned bool) error {
 	due := w.take()
 	if !w.store.opt.writes() {
@@ -173,8 +174,8 @@ func (w *writer) flush(reserve policy.ID, learned bool) error {
 		if err := w.write(b); err != nil {
 			part.tried()
 			w.restore(due, part)
-			w.written = counters{seq: -1} // no value of a counter: to be written again
-			w.learned, w.counted = lesson{}, nil
+			w.written = counters{seq: -1} // differs from every value: the counters are written again
+			w.learned, w.learnedAt, w.counted = nil, time.Time{}, nil
 			return w.flushed(fmt.Errorf("%w: %w", ErrPartial, err))
 		}
 		w.maxTopic = max(w.maxTopic, w.written.maxTopic)
@@ -194,21 +195,21 @@ func (w *writer) writeCounters(reserve policy.ID) error {
 	w.scratch.records = b.Put
 	err := w.write(b)
 	if err != nil {
-		w.written = counters{seq: -1} // no value of a counter: to be written again
+		w.written = counters{seq: -1} // differs from every value: the counters are written again
 		return err
 	}
 	w.store.core.kept.Store(w.written.purges)
 	return nil
 }
 
-// flushRemovals writes the removals, where rest is what else is due.
+// flushRemovals writes the removals. After an error they are dirty again, with rest, the other changes that are due.
 func (w *writer) flushRemovals(gone, rest *dirtySet) error {
 	for gone.purged || len(gone.entries) > 0 {
 		part := gone.split()
 		b := &Batch{Purged: part.purged}
 		for _, id := range part.order {
 			switch {
-			case !gone.kinds.entries: // the rest has left with its event in the log; this may have been written since
+			case !gone.whole: // the event in the log has removed the other records; the state may have been written since
 				b.Delete = append(b.Delete, Record{Kind: KindState, ID: uint64(id)})
 			case b.Purged:
 				b.Delete = append(b.Delete, RecordsOf(uint64(id))...)
@@ -247,10 +248,11 @@ func (w *writer) flushed(err error) error {
 	return err
 }
 
-// maxRoom bounds the room that is made in advance: while writes fail the dirty set can be as large as the store.
+// maxRoom bounds the room that take makes in advance: while writes fail the dirty set can be as large as the store.
 const maxRoom = 1 << 15
 
-// take leaves an empty dirty set with room for as many changes, so that the table does not grow step by step under the lock.
+// take returns the dirty set and replaces it by an empty one, with room for as many changes so that the table does not grow step by step under the
+// lock.
 func (w *writer) take() *dirtySet {
 	s := w.store
 	s.mu.RLock()
@@ -264,8 +266,8 @@ func (w *writer) take() *dirtySet {
 	return d
 }
 
-// restore makes changes that could not be written dirty again: due, and parts that were cut from it. Those made meanwhile are few, and
-// are added to the others instead of the other way round, because hits wait for the lock.
+// restore makes changes that could not be written dirty again: due, and the parts that were cut from it. It adds the changes that were made
+// meanwhile, which are few, to due and not the other way round, because hits wait for the lock.
 func (w *writer) restore(due *dirtySet, parts ...*dirtySet) {
 	s := w.store
 	for _, part := range parts {
@@ -281,7 +283,7 @@ func (w *writer) restore(due *dirtySet, parts ...*dirtySet) {
 	s.core.dirty = due
 }
 
-// dropUnknown drops the topics that the policy does not have any more and the backing never had.
+// dropUnknown drops topics that the policy does not have any more and that were never written.
 func (w *writer) dropUnknown(topics map[policy.TopicID]struct{}) {
 	s := w.store
 	for ids := range slices.Chunk(slices.Collect(maps.Keys(topics)), batchLocked) {

@@ -137,16 +137,6 @@ func TestForgedAnswer(t *testing.T) {
 	}
 }
 
-// BenchmarkSeal is what an answer costs of 1,200 bytes.
-func BenchmarkSeal(b *testing.B) {
-	s, e := newSeal([32]byte{1}), entry(1, 1, strings.Repeat("answer", 200))
-	for b.Loop() {
-		if _, _, ok := s.decodeAnswer(e.Key, s.appendAnswer(nil, e, store.Mark{})); !ok {
-			b.Fatal("not decoded")
-		}
-	}
-}
-
 // FuzzValues: what a server may hold under our keys never makes a decoder fail otherwise than by an error.
 func FuzzValues(f *testing.F) {
 	m := store.Mark{Log: 5, Purges: 2}
