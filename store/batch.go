@@ -36,7 +36,7 @@ func (s *scratch) reset(bytes int) {
 	s.b, s.added, s.records = slices.Grow(again(s.b, 64<<10), bytes), 0, again(s.records, 1<<10)
 }
 
-// again is s without elements, or nil where less than a quarter of its memory was used.
+// again returns s without elements, or nil if less than a quarter of its memory was used.
 func again[T any](s []T, small int) []T {
 	if cap(s) > small && len(s) < cap(s)/4 {
 		return nil

@@ -76,15 +76,15 @@ func (s *Store) Alias(k Key, id policy.ID, basis uint64) []Event {
 	})
 }
 
-// Has reports whether the entry of an id is there.
+// Has reports whether the store has an entry.
 func (s *Store) Has(id policy.ID) bool {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
 	return s.core.table.ids[id] != nil
 }
 
-// Basis returns the basis with which k was made an alias of the entry id; false if it is no alias of it. Aliases in files of before they had
-// a basis have 0.
+// Basis returns the basis with which k was made an alias of the entry id; false if it is no alias of it. Aliases from files that have no basis yet
+// have 0.
 func (s *Store) Basis(k Key, id policy.ID) (basis uint64, ok bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -98,7 +98,7 @@ func (s *Store) Basis(k Key, id policy.ID) (basis uint64, ok bool) {
 	return 0, false
 }
 
-// Refusals returns the keys that Alias has kept from the entry id, with the basis Refused.
+// Refusals returns the aliases of the entry id that have the basis Refused.
 func (s *Store) Refusals(id policy.ID) (keys []Key) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -114,8 +114,8 @@ func (s *Store) Refusals(id policy.ID) (keys []Key) {
 	return keys
 }
 
-// Anchor records that an entry is the anchor of its topic now, so that a restart makes it the anchor again, and returns the former
-// one, 0 where there is none or it is not recorded. It returns false for an unknown id.
+// Anchor records an entry as the anchor of its topic, for the next restart, and returns the former anchor, 0 if none is recorded. It returns false
+// for an unknown id.
 func (s *Store) Anchor(id policy.ID) (ev Event, former policy.ID, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +161,7 @@ func (s *Store) change(f func(evs *events)) []Event {
 	return evs
 }
 
-// try is change, which returns the panic as an error.
+// try is change, but returns the panic as an error.
 func (s *Store) try(f func(evs *events)) (evs events, err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -14,7 +14,7 @@ type clock struct {
 
 	mu       sync.Mutex // protects the rest
 	seq      int64      // number of the last request
-	base, at float64    // seconds: the time at opened, and the last one returned
+	base, at float64    // seconds: the time at opened, and the time of the last tick
 }
 
 func newClock(now func() time.Time) *clock {
@@ -33,14 +33,14 @@ func (c *clock) tick() policy.Tick {
 	return policy.Tick{Seq: c.seq, At: c.at}
 }
 
-// last is the last tick returned.
+// last returns the last tick again.
 func (c *clock) last() policy.Tick {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return policy.Tick{Seq: c.seq, At: c.at}
 }
 
-// resume continues after a tick of before a restart, or of another process.
+// resume continues after a tick from before a restart, or of another process.
 func (c *clock) resume(t policy.Tick) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

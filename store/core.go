@@ -17,19 +17,19 @@ type core struct {
 	nextID    policy.ID      // the last id of this process
 	maxTopic  policy.TopicID // the highest topic id of this process
 	purges    atomic.Uint64  // so far, here and before a restart
-	kept      atomic.Uint64  // of them, those that the backing has counted
+	kept      atomic.Uint64  // purges that the backing has counted
 	evictions int64
-	hits      int64                   // requests that an entry answered
-	puts      int64                   // requests whose answer was put
-	faults    int64                   // panics of the policy, victims that it would not have chosen, and writes that failed
+	hits      int64                   // requests answered by an entry
+	puts      int64                   // answers put
+	faults    int64                   // panics of the policy, victims that the policy would not have chosen, and failed writes
 	dirty     *dirtySet               // nil: nothing is written
-	writing   time.Time               // of the oldest change that is being written; zero: none is
+	writing   time.Time               // when the oldest change was made that is being written; zero if nothing is being written
 	stuck     int                     // bytes of vectors that could not be written; 0 after a write that succeeded
-	inside    inside                  // where Options.Outside
-	vectors   map[policy.ID][]float32 // of the entries that Open found, until Restored has returned them
+	inside    inside                  // used with Options.Outside
+	vectors   map[policy.ID][]float32 // vectors of the entries that Open found, until Restored has returned them
 }
 
-// events collects the changes of one call; those before a panic of the policy are kept.
+// events collects the changes of one call. A panic of the policy keeps the changes before it.
 type events []Event
 
 // sweepPerPut is how many entries a Put that adds one checks for expiry: a few each time are enough to keep expired entries from
@@ -50,8 +50,8 @@ func (c *core) put(r *resident, vector []float32, at policy.Tick, evs *events) {
 	c.insert(r, vector, at, evs)
 }
 
-// alias makes a the last alias of r, in place of what its key was an alias of, and evicts entries to make room for it. A key that has an
-// entry of its own keeps it.
+// alias makes a the last alias of r, and evicts entries to make room for it. If a.key was an alias of another entry it moves to r; if it is the key
+// of an entry, nothing changes.
 func (c *core) alias(r *resident, a alias, evs *events) {
 	old := c.table.keys.get(a.key)
 	if old != nil && old.Key == a.key {
@@ -60,7 +60,7 @@ func (c *core) alias(r *resident, a alias, evs *events) {
 	if old != nil {
 		c.dropAlias(old, a.key)
 	}
-	if all := r.aliases(); len(all) >= c.opt.MaxAliases { // what leads nowhere is kept before what can be found again
+	if all := r.aliases(); len(all) >= c.opt.MaxAliases { // refused keys stay: other aliases can be found again
 		leads := slices.IndexFunc(all, func(a alias) bool { return a.basis != Refused })
 		c.dropAlias(r, all[max(leads, 0)].key)
 	}
@@ -98,7 +98,7 @@ func (c *core) anchor(r *resident) (former policy.ID) {
 	return former
 }
 
-// stored gives an event the entry of r, which is new, whole; of an answer that is kept elsewhere r then has the length alone.
+// stored sets the whole entry of r, which is new, in an event. With Options.Outside r keeps only the length of its answer then.
 func (c *core) stored(r *resident, ev Event) Event {
 	ev.Entry = r.entry(r.more)
 	if c.opt.Outside {
@@ -140,7 +140,7 @@ func (c *core) settle(r *resident, insert Event, victims []policy.ID, evs *event
 	c.emit(&Event{Weights: ev.Weights}, nil)
 }
 
-// evicted drops victims.
+// evicted drops the victims that the policy has named.
 func (c *core) evicted(victims []policy.ID, evs *events) {
 	for _, id := range victims {
 		c.drop(id, policy.Evicted, evs)
@@ -148,9 +148,8 @@ func (c *core) evicted(victims []policy.ID, evs *events) {
 	c.evictions += int64(len(victims))
 }
 
-// sweep removes entries whose time is over, among a few from a random place on. An entry whose answer has expired stays for one
-// more lifetime while there is room: if the request returns, the new answer replaces the old one and keeps importance, links and
-// aliases.
+// sweep looks at a few random entries, and removes those whose time is over. An expired entry stays for one more lifetime while there is room: if
+// its request returns, the new answer keeps the importance, the links and the aliases of the old one.
 func (c *core) sweep(full bool, evs *events) {
 	now := c.opt.Now()
 	n := 0
@@ -166,7 +165,7 @@ func (c *core) sweep(full bool, evs *events) {
 	}
 }
 
-// drop removes the store's own data of an entry that has left the ledger.
+// drop removes an entry that has left the ledger from the store.
 func (c *core) drop(id policy.ID, why policy.Reason, evs *events) {
 	r := c.table.drop(id)
 	if c.opt.Outside {
@@ -228,7 +227,7 @@ func (c *core) sawID(id policy.ID) {
 	}
 }
 
-// dropOrphan deletes the records of an entry that is not resident, and reports whether it did.
+// dropOrphan marks the records of an entry for deletion unless the entry is resident, and reports whether it did.
 func (c *core) dropOrphan(id policy.ID) bool {
 	if c.table.ids[id] != nil {
 		return false
@@ -239,7 +238,7 @@ func (c *core) dropOrphan(id policy.ID) bool {
 	return true
 }
 
-// counters are the numbers that a restart continues; last is the last tick.
+// counters returns the numbers that continue after a restart; last is the last tick.
 func (c *core) counters(last policy.Tick) counters {
 	return counters{seq: last.Seq, at: last.At, nextID: c.nextID, maxTopic: c.maxTopic, purges: c.purges.Load()}
 }

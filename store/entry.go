@@ -48,7 +48,7 @@ type Entry struct {
 	Topic    policy.TopicID
 	Parent   policy.ID // at Put; the policy has later changes
 	Turn     int32     // of its conversation, from 0
-	unpacked int32     // length of the recording when Answer is packed or not here, else 0
+	unpacked int32     // length of the recording if Answer is packed or not in this process, else 0
 	stored   *resident // nil before Put
 
 	// Size is the size of the entry under a limit in bytes; with 0 Put computes it by Footprint. Aliases are counted beside it.
@@ -67,7 +67,7 @@ type Entry struct {
 	Created, Expires, StaleUntil time.Time
 }
 
-// What an entry takes beside its texts and numbers; BenchmarkFootprint measures it.
+// The memory of an entry beside its texts and numbers, as BenchmarkFootprint measures it.
 const (
 	// entryOverhead is for the struct, its places in the maps of the store, and the policy's keeper: with rac+ some 820 bytes in a
 	// store for 100,000, 1,050 for 50,000 and, where the shadows are as large as the cache, 1,170 for 20,000. The rest is room for
@@ -92,8 +92,7 @@ func (e *Entry) Footprint(dim int) int64 {
 	return size
 }
 
-// held is the memory that n bytes take: Go's allocator rounds large sizes up to pages of 8 KiB, smaller ones by a sixteenth on
-// average.
+// held returns the memory that n bytes take: Go's allocator rounds large sizes up to pages of 8 KiB, and smaller ones by a sixteenth on average.
 func held(n int) int64 {
 	const page, large = 8 << 10, 32 << 10
 	if n > large {
@@ -108,7 +107,7 @@ func (e *Entry) Fresh(now time.Time) bool { return e.Expires.IsZero() || now.Bef
 // Usable reports whether the entry may be served at all, if only instead of an error.
 func (e *Entry) Usable(now time.Time) bool { return e.Fresh(now) || now.Before(e.StaleUntil) }
 
-// over reports whether an entry that is not usable has been so for as long as it was fresh.
+// over reports whether an entry has been unusable for as long as it was fresh.
 func (e *Entry) over(now time.Time) bool {
 	end := e.Expires
 	if e.StaleUntil.After(end) {
@@ -117,14 +116,14 @@ func (e *Entry) over(now time.Time) bool {
 	return !e.Usable(now) && !now.Before(end.Add(e.Expires.Sub(e.Created)))
 }
 
-// Use is how often an entry has answered a request, by any way of finding it. Where processes share their entries, it counts what the log has of
-// the others too.
+// Use counts the requests that an entry has answered, however it was found. In a shared store it includes the requests at other processes that the
+// log has.
 type Use struct {
 	Hits int64     // since its answer was stored, or since this process began, whichever came later
 	Last time.Time // of the last one, to the second; zero where there was none
 }
 
-// Use is that of the answer of e until now. It takes no lock.
+// Use returns how often the answer of e was used until now. It takes no lock.
 func (e *Entry) Use() (u Use) {
 	if e.stored == nil {
 		return u
@@ -138,15 +137,15 @@ func (e *Entry) Use() (u Use) {
 	return u
 }
 
-// Same reports whether e and o, which a store returned, are of the same Put: one that replaces an answer makes another.
+// Same reports whether e and o, which a store returned, come from the same Put: a Put that replaces an answer is another one.
 func (e *Entry) Same(o *Entry) bool { return e.stored != nil && e.stored == o.stored }
 
-// SameAnswer reports whether e and o, of one id, have one answer of the upstream, in this process or in others.
+// SameAnswer reports whether e and o, of one id, have the same answer of the upstream, in this process or in others.
 func (e *Entry) SameAnswer(o *Entry) bool {
 	return e.Same(o) || e.Created.Equal(o.Created) && e.UpstreamTime == o.UpstreamTime && e.AnswerHash == o.AnswerHash
 }
 
-// AnswerOf reports whether e has the answer of o, where one of them was fetched: it compares what is stored with an answer, and the hash is not.
+// AnswerOf reports whether e has the answer of o if one of them was fetched: a fetched entry has no hash of its answer.
 func (e *Entry) AnswerOf(o *Entry) bool {
 	return e.ID == o.ID && e.Created.Equal(o.Created) && e.UpstreamTime == o.UpstreamTime
 }

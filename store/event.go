@@ -35,7 +35,7 @@ type Event struct {
 	Replaced bool      // EventInsert: the answer took the place of an older one, under the id of that one
 	Refused  bool      // EventInsert: the policy evicted the entry at once; its EventEvict follows
 	Applied  bool      // it happened in another process first, and was read from its log
-	Back     bool      // EventInsert: the entry was purged, and is put back; of the process where that happens
+	Back     bool      // EventInsert: the entry was purged, and this process puts it back
 
 	Parent policy.ID // EventUse: the entry that this one depends on, 0 where none was found
 	// Searched and Detected are the result of a search by similarity for the parent of an EventUse (paper 002, DETECTPARENT).
@@ -45,11 +45,10 @@ type Event struct {
 	Key   Key            // EventAlias: the new key. Removals: the key of the entry
 	Basis uint64         // EventAlias: of Store.Alias
 	Topic policy.TopicID // EventArrive
-	// Sample is that of an EventSample. Only the cache reads it.
+	// Sample is the observation of an EventSample. Only the cache reads it.
 	Sample []byte
 
-	// Weights are the importances that EventInsert and EventUse changed: of the entry and of its parent. An ID of 0 is
-	// an unused place.
+	// Weights are the importances of the entry and of its parent, which EventInsert and EventUse have changed. An ID of 0 is an unused place.
 	Weights [2]Weight
 }
 
@@ -59,7 +58,7 @@ type Weight struct {
 	Importance float64
 }
 
-// removal is the kind of event of an entry that leaves for a reason.
+// removal returns the kind of event of a removal for a reason.
 func removal(why policy.Reason) EventKind {
 	switch why {
 	case policy.Evicted:

@@ -1,8 +1,8 @@
 package store
 
-// inside counts what the entries take without their answers, for a store whose answers are kept elsewhere.
+// inside counts the bytes of entries without their answers, for a store with Options.Outside.
 type inside struct {
-	dim   int // length of a vector; 0: none was seen. An entry with a prompt has one
+	dim   int // length of a vector, which each entry with a prompt has; 0 until one was seen
 	bytes int64
 }
 
@@ -21,7 +21,7 @@ func (i *inside) of(r *resident) int64 {
 	return r.footprint(i.dim)
 }
 
-// residentBytes is how many of the bytes of the ledger are in memory.
+// residentBytes returns how many bytes of the ledger are in memory.
 func (c *core) residentBytes() int64 {
 	if c.opt.Outside {
 		return max(c.inside.bytes, 0) + int64(aliasSize*c.table.aliases)

@@ -7,7 +7,7 @@ import (
 	"reprise/policy"
 )
 
-// keeper is the policy with its ledger. Roles that a policy does not have are nil.
+// keeper is the policy with its ledger. The interfaces that a policy does not implement are nil.
 type keeper struct {
 	evictor    policy.Evictor
 	ledger     *policy.Ledger
@@ -41,7 +41,7 @@ func (k *keeper) link(child, parent policy.ID) {
 	}
 }
 
-// weights are the importances of an entry and of its parent, the two that an access changes.
+// weights returns the importances of an entry and of its parent: an access changes these two.
 func (k *keeper) weights(r *resident) (w [2]Weight) {
 	if k.linker == nil {
 		return w
@@ -55,7 +55,7 @@ func (k *keeper) weights(r *resident) (w [2]Weight) {
 	return w
 }
 
-// parent is the parent as the policy has it now, or as it was at Put where the policy exports none.
+// parent returns the parent of r in the policy, or its parent at Put if the policy exports none.
 func (k *keeper) parent(r *resident) policy.ID {
 	if k.persistent != nil {
 		if st, ok := k.persistent.ExportEntry(r.ID); ok {
@@ -88,7 +88,7 @@ func (k *keeper) topicState(id policy.TopicID) (st policy.TopicState, ok bool) {
 	return st, ok
 }
 
-// snapshot is the learned state of the policy; false where it has none.
+// snapshot returns the learned state of the policy; false if it has none.
 func (k *keeper) snapshot() (body []byte, ok bool) {
 	if k.panel == nil {
 		return nil, false
@@ -97,7 +97,7 @@ func (k *keeper) snapshot() (body []byte, ok bool) {
 	return body, ok
 }
 
-// panelStats are nil where the policy has no experts.
+// panelStats returns nil if the policy has no experts.
 func (k *keeper) panelStats() *policy.PanelStats {
 	var st policy.PanelStats
 	if k.panel == nil || !spared(func() bool { st = k.panel.Stats(); return true }) {
@@ -106,8 +106,8 @@ func (k *keeper) panelStats() *policy.PanelStats {
 	return &st
 }
 
-// spared calls an export of the policy, and returns false if that panics: the request that first called the faulty policy has reported it,
-// and the goroutine that writes must not end the process.
+// spared calls an export of the policy, and returns false if it panics: the request that first called the faulty policy has reported it, and a
+// panic in the writer would end the process.
 func spared(export func() bool) (ok bool) {
 	defer func() {
 		if recover() != nil {
@@ -117,13 +117,13 @@ func spared(export func() bool) (ok bool) {
 	return export()
 }
 
-// Ranks reads the order that the policy of a store keeps, for a caller that shows it. It changes nothing.
+// Ranks reads the order in which the policy of a store evicts. It changes nothing.
 type Ranks struct{ s *Store }
 
 // Ranks returns the view of the policy.
 func (s *Store) Ranks() Ranks { return Ranks{s} }
 
-// Next is an entry that is evicted soon.
+// Next is an entry that the policy evicts soon.
 type Next struct {
 	ID  policy.ID
 	Why string // as policy.Forecaster has it
@@ -176,7 +176,7 @@ func (r Ranks) Prevalences(of []policy.TopicID) (all []float64, kept bool) {
 	return all, true
 }
 
-// Importance is the structural importance of an entry as the policy has it now, 0 where it has none.
+// Importance returns the structural importance of an entry, 0 if the policy has none.
 func (r Ranks) Importance(id policy.ID) float64 {
 	r.s.mu.RLock()
 	defer r.s.mu.RUnlock()

@@ -2,17 +2,17 @@ package store
 
 import "slices"
 
-// keys finds residents by their keys, aliases too. A map by whole keys takes 60 bytes for each, this one 25: it goes by the first 8 bytes,
-// and the resident says which keys it has. Keys of two residents that begin alike are an accident or an attack; the later one is
-// in a map by whole keys then.
+// keys finds residents by their keys and aliases. A map by whole keys takes 60 bytes for each, this one 25: its keys are the first 8 bytes, and the
+// resident has the rest. If keys of two residents begin with the same bytes, by accident or by an attack, the later one is in a map by whole
+// keys.
 type keys struct {
-	short map[uint64]*resident // some resident with a key that begins so
+	short map[uint64]*resident // a resident that has a key with these first bytes
 	more  map[Key]*resident
 }
 
 func newKeys() keys { return keys{short: map[uint64]*resident{}, more: map[Key]*resident{}} }
 
-// get is the resident that has k, nil where none has.
+// get returns the resident that has k, or nil.
 func (t *keys) get(k Key) *resident {
 	if r := t.short[k.Short()]; r != nil && r.has(k) {
 		return r

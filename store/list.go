@@ -8,7 +8,7 @@ import (
 	"reprise/policy"
 )
 
-// Listed is an entry as a backing lists it, with what the others need to hold it like this one.
+// Listed is an entry as a backing lists it, with its aliases and its state in the policy.
 type Listed struct {
 	*Entry // without its answer; Vector is set where it has one
 	Anchor bool
@@ -18,16 +18,16 @@ type Listed struct {
 	state   policy.EntryState
 }
 
-// Listing is what a backing of several processes has.
+// Listing is the content of the backing of a shared store.
 type Listing struct {
 	Entries []*Listed           // the last accessed last
-	topics  []policy.TopicState // that the policy did not have
-	// Evidence is what KeepEvidence has written last, nil where there is nothing.
+	topics  []policy.TopicState // topics that the policy did not have
+	// Evidence is what KeepEvidence has written last, nil if it has written nothing.
 	Evidence []byte
 }
 
-// List reads the entries of a shared store while this one is in use. Damaged records are left out and reported as a fault. All entries are
-// in memory at once.
+// List reads the entries of a shared store while this one is in use, all into memory. It leaves out damaged records and reports them as a
+// fault.
 func (r Replica) List(from Backing) (*Listing, error) {
 	s := r.s
 	l := newLoader(s.core.space.Load())
@@ -56,7 +56,7 @@ func (r Replica) List(from Backing) (*Listing, error) {
 	return all, nil
 }
 
-// Finish gives the policy the state of the topics that came with the listed entries, after these were inserted.
+// Finish imports the listed topics into the policy. Call it after the listed entries were inserted.
 func (r Replica) Finish(l *Listing) {
 	p := r.s.core.keeper.persistent
 	if p == nil {
@@ -79,8 +79,8 @@ func (l *loader) listed(r *resident) *Listed {
 	return one
 }
 
-// Insert makes the store hold an entry as it is listed, with these aliases and no others, and returns what it changed. If the answer was
-// replaced here since, it changes the aliases alone. Ticks are as in Apply.
+// Insert stores an entry as it is listed, with these aliases and no others, and returns what it changed. If replaced, because the answer was
+// replaced here since, it changes only the aliases. Ticks are as in Apply.
 func (r Replica) Insert(e *Listed, replaced bool) []Event {
 	s, at := r.s, r.s.clock.last()
 	return s.change(func(evs *events) {

@@ -35,7 +35,7 @@ func Open(o Options) (*Store, error) {
 	return s, nil
 }
 
-// load reads the backing and starts the goroutine that writes to it.
+// load reads the backing, restores the store from it, and starts the writer.
 func (s *Store) load() error {
 	l := newLoader(s.core.space.Load())
 	l.former = s.opt.Former
@@ -51,7 +51,7 @@ func (s *Store) load() error {
 	return nil
 }
 
-// restore uses the records that were read, and begins to write.
+// restore fills the store with the records that were read, and starts the writer.
 func (s *Store) restore(l *loader) {
 	secret := l.secretOrNew(s.opt.Secret)
 	s.secret.Store(&secret)
@@ -78,7 +78,7 @@ func (s *Store) restore(l *loader) {
 	s.begin(l, loaded)
 }
 
-// begin reports what the load found, and starts to write unless nothing can be written.
+// begin reports what the load found, and starts the writer unless the backing is read-only.
 func (s *Store) begin(l *loader, loaded counters) {
 	if r := s.report; r.Skipped > 0 || r.Aside != "" {
 		s.opt.OnFault("load", fmt.Errorf("%w in %s: %d records kept, %d skipped%s", ErrDamaged, r.Name, r.Kept, r.Skipped, aside(r.Aside)))
@@ -91,7 +91,7 @@ func (s *Store) begin(l *loader, loaded counters) {
 	s.writer = newWriter(s)
 	s.writer.written, s.writer.maxTopic, s.writer.learned, s.writer.counted = loaded, loaded.maxTopic, l.taken, l.evidence
 	s.core.kept.Store(l.counters.purges)
-	if !s.opt.Outside { // else the processes agree on space and secret before any of them opens a store
+	if !s.opt.Outside { // with Outside the processes have agreed on space and secret before
 		s.core.dirty.head = l.missing(s.Secret())
 	}
 	if s.core.dirty.head != nil {
@@ -119,10 +119,10 @@ type loader struct {
 	counters  counters
 	format    *string
 	secret    *[32]byte
-	labels    map[string]string // one copy of each
-	learned   []byte            // a snapshot of the policy,
-	taken     []byte            // the same where the policy has restored it,
-	unlearned error             // and otherwise why not
+	labels    map[string]string // one copy of each label
+	learned   []byte            // the snapshot of the policy
+	taken     []byte            // the same, once the policy has restored it
+	unlearned error             // why the policy could not restore it
 	evidence  []byte
 	dropped   []Event // entries that were found and dropped
 	skipped   int
@@ -135,7 +135,7 @@ func newLoader(of *space) *loader {
 	}
 }
 
-// label is the one copy of a label, of which all entries of a file have few.
+// label returns the one copy of a label: all entries of a file together have few.
 func (l *loader) label(b []byte) string {
 	s, ok := l.labels[string(b)]
 	if !ok {
@@ -202,7 +202,7 @@ func (l *loader) decode(r Record) (err error) {
 	return err
 }
 
-// named takes the space that the backing names, the first of its records.
+// named notes the space that the backing names in its first record, and asks Options.Former about it.
 func (l *loader) named(name string) {
 	l.format = &name
 	if l.space.name == "" && l.former != nil {
@@ -212,7 +212,7 @@ func (l *loader) named(name string) {
 	}
 }
 
-// secretOrNew is the secret that is given, the one that was read, or a new one.
+// secretOrNew returns the secret that is given, else the one that was read, else a new one.
 func (l *loader) secretOrNew(given [32]byte) [32]byte {
 	if given == ([32]byte{}) && l.secret != nil {
 		return *l.secret
@@ -223,8 +223,8 @@ func (l *loader) secretOrNew(given [32]byte) [32]byte {
 	return given
 }
 
-// missing are the records that this backing lacks and every backing must have. That of the space is of the last embedder: each vector has
-// a mark of its own.
+// missing returns the records that every backing must have and this one lacks. The format record names the space of the last embedder; each
+// vector has the mark of its own space.
 func (l *loader) missing(secret [32]byte) []Record {
 	var head []Record
 	if known := l.space.name != "" || l.former == nil; known && (l.format == nil || *l.format != l.space.name) {
@@ -238,7 +238,7 @@ func (l *loader) missing(secret [32]byte) []Record {
 
 // space is the vector space of the embedder.
 type space struct {
-	name string // "": it is not known yet, see Options.Former
+	name string // "" until it is known, see Options.Former
 	dim  int
 }
 

@@ -96,9 +96,8 @@ func (c *core) over(limit policy.Limit) bool {
 	return limit.Entries > 0 && l.Entries() > limit.Entries || limit.Bytes > 0 && l.Bytes() > limit.Bytes
 }
 
-// Full reports whether one more entry of some size would exceed a limit by more than 0.5 %: then the process that evicts has not kept up.
-// The next 0.5 % are for entries that other processes add before this one has read of them. Where the limit is not exceeded yet there is
-// room for one entry, however large it is.
+// Full reports whether one more entry of some size would exceed a limit by more than 0.5 %: the process that evicts has not kept up. Other
+// processes may add another 0.5 % before this one reads of it. While the limit is not exceeded there is room for one entry of any size.
 func (r Replica) Full(limit policy.Limit, size int64) bool {
 	r.s.mu.RLock()
 	defer r.s.mu.RUnlock()
@@ -109,8 +108,8 @@ func (r Replica) Full(limit policy.Limit, size int64) bool {
 	return limit.Bytes > 0 && (size > limit.Bytes || l.Bytes() > limit.Bytes && l.Bytes()+size > limit.Bytes+limit.Bytes/200)
 }
 
-// Adopt removes every entry, and goes on with another secret and another number of the process: those of a shared store that could not be
-// reached when the store was opened. It holds the lock until all are removed: let few be left.
+// Adopt removes every entry and takes over the secret and the process number of a shared store that could not be reached at Open. It holds the lock
+// until all entries are removed, so remove most of them before.
 func (r Replica) Adopt(secret [32]byte, process uint16) []Event {
 	s := r.s
 	return s.change(func(evs *events) {
@@ -144,7 +143,7 @@ func (c *core) apply(ev Event, evs *events) {
 	c.put(r, ev.Vector, ev.At, evs)
 }
 
-// applyAlias makes a the last alias of an entry. Where that is gone the alias ends.
+// applyAlias makes a the last alias of an entry. If the entry is gone it ends the alias.
 func (c *core) applyAlias(a alias, id policy.ID, evs *events) {
 	if r := c.table.ids[id]; r != nil {
 		c.alias(r, a, evs)
@@ -155,8 +154,8 @@ func (c *core) applyAlias(a alias, id policy.ID, evs *events) {
 	}
 }
 
-// evict removes a victim that another process has chosen. A policy that would have chosen another one is a fault, unless it has seen the
-// requests in another order.
+// evict removes a victim that the log names. It is a fault if the policy would have chosen another victim, unless several processes have seen the
+// requests in different orders.
 func (c *core) evict(id policy.ID, evs *events) {
 	if c.table.ids[id] == nil {
 		return

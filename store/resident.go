@@ -11,8 +11,8 @@ import (
 	"reprise/policy"
 )
 
-// resident is an entry as the store holds it, with its changing state: 208 bytes beside its texts, where an Entry has 344. What has
-// changed is in last and more alone; a new answer makes a new resident.
+// resident is an entry as the store holds it: 208 bytes beside its texts, where an Entry has 344. Only last, use and more change; a new answer
+// makes a new resident.
 type resident struct {
 	Key        Key
 	AnswerHash [32]byte
@@ -31,21 +31,21 @@ type resident struct {
 	Turn             int32
 	unpacked         int32
 
-	last int64         // Seq of the last access: the order in which a restart inserts again
+	last int64         // Seq of the last access: a restart inserts entries in this order
 	use  atomic.Uint64 // see used; it is written under the lock of the store, and read without
-	more *rare         // nil: nothing of it, as most entries have
+	more *rare         // nil for most entries
 }
 
-// origin is what many entries have in common.
+// origin holds what many entries have in common.
 type origin struct {
 	scope  Scope
 	labels Labels
 }
 
-// rare is what few entries have.
+// rare holds what few entries have.
 type rare struct {
 	chain      [32]byte // never changes
-	staleUntil instant  // the same; 0: the zero time. It is here because few settings have it: an entry with nothing else of these takes 64 bytes for it
+	staleUntil instant  // never changes; 0 is the zero time
 	aliases    []alias  // oldest first
 }
 
@@ -55,7 +55,7 @@ type alias struct {
 	basis uint64 // as given to Store.Alias
 }
 
-// instant is a time in nanoseconds since 1970, of the years that it can say.
+// instant is a time in nanoseconds since 1970; times that an int64 cannot hold become the nearest one.
 type instant int64
 
 const noInstant instant = math.MinInt64 // the zero time
@@ -80,8 +80,8 @@ func (i instant) time() time.Time {
 	return time.Unix(0, int64(i))
 }
 
-// residentOf is a copy of e that shares no memory with the request it came from: a prompt that is a slice of a body would keep the whole
-// body in memory. A large answer is packed. dim is the length of the vector that an entry with a prompt and without one gets later.
+// residentOf copies e without sharing memory with the request it came from: a prompt that is a slice of a body would keep the whole body in
+// memory. It packs a large answer. dim is the length of the vector that an entry gets later if it has a prompt and no vector yet.
 func residentOf(e *Entry, last int64, dim int) *resident {
 	r := compact(e)
 	r.last, r.Prompt = last, strings.Clone(e.Prompt)
@@ -98,7 +98,7 @@ func residentOf(e *Entry, last int64, dim int) *resident {
 	return r
 }
 
-// dimOf is the length of the vector of an entry: of the one that it has, or will get because it has a prompt.
+// dimOf returns the length of the vector that an entry has, or gets later because it has a prompt.
 func dimOf(prompt string, vector []float32, dim int) int {
 	if len(vector) > 0 || prompt == "" {
 		return len(vector)
@@ -106,7 +106,7 @@ func dimOf(prompt string, vector []float32, dim int) int {
 	return dim
 }
 
-// compact is e as a resident that shares its texts.
+// compact returns e as a resident that shares its texts.
 func compact(e *Entry) *resident {
 	r := &resident{
 		Key: e.Key, AnswerHash: e.AnswerHash, of: &origin{scope: e.Scope}, Prompt: e.Prompt, Answer: e.Answer,
@@ -129,7 +129,7 @@ func compact(e *Entry) *resident {
 
 func tokens(n int64) uint32 { return uint32(min(max(n, 0), math.MaxUint32)) }
 
-// rare is what few entries have, nil for no resident.
+// rare returns r.more, nil if r is nil.
 func (r *resident) rare() *rare {
 	if r == nil {
 		return nil
@@ -137,7 +137,7 @@ func (r *resident) rare() *rare {
 	return r.more
 }
 
-// entry is r as callers know it; more is that of r, read under the lock. It needs no lock itself.
+// entry returns r as callers see it. more is r.more, read under the lock; entry itself needs no lock.
 func (r *resident) entry(more *rare) *Entry {
 	e := &Entry{
 		stored: r, ID: r.ID, Key: r.Key, Scope: r.of.scope, Labels: &r.of.labels, Prompt: r.Prompt, Topic: r.Topic, Parent: r.Parent, Turn: r.Turn,
@@ -150,17 +150,17 @@ func (r *resident) entry(more *rare) *Entry {
 	return e
 }
 
-// footprint is that of the entry with a vector of dim numbers.
+// footprint returns Entry.Footprint with a vector of dim numbers.
 func (r *resident) footprint(dim int) int64 {
 	return (&Entry{Answer: r.Answer, Prompt: r.Prompt, Labels: &r.of.labels}).Footprint(dim)
 }
 
-// life is an entry of the same times.
+// life returns an entry that has the times of r alone.
 func (r *resident) life() Entry {
 	return Entry{Created: r.created.time(), Expires: r.expires.time(), StaleUntil: r.more.stale()}
 }
 
-// size is what the entry takes with its aliases.
+// size returns what the entry takes with its aliases.
 func (r *resident) size() int64 { return r.Size + aliasSize*int64(len(r.aliases())) }
 
 func (r *resident) aliases() []alias {
@@ -177,7 +177,7 @@ func (r *resident) setAliases(all []alias) {
 	r.more.aliases = all
 }
 
-// alias is the place of k among the aliases of r, -1 where it is none.
+// alias returns the place of k among the aliases of r, or -1.
 func (r *resident) alias(k Key) int {
 	return slices.IndexFunc(r.aliases(), func(a alias) bool { return a.key == k })
 }
@@ -200,7 +200,7 @@ func (r *resident) setChain(c [32]byte) {
 	}
 }
 
-// stale is staleUntil; the zero time of none.
+// stale returns staleUntil as a time; the zero time if x is nil.
 func (x *rare) stale() time.Time {
 	if x == nil || x.staleUntil == 0 {
 		return time.Time{}
@@ -208,8 +208,8 @@ func (x *rare) stale() time.Time {
 	return x.staleUntil.time()
 }
 
-// used counts a use of r at a time in seconds since 1970. The low half of use is the number of uses, the high one the time of the last, to
-// the second, until 2106.
+// used counts a use of r at a time in seconds since 1970. The low half of r.use is the number of uses, the high half the second of the last
+// one, until 2106.
 func (r *resident) used(at float64) {
 	hits := uint32(r.use.Load())
 	if hits < math.MaxUint32 {

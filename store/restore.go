@@ -10,7 +10,7 @@ import (
 	"reprise/policy"
 )
 
-// restore fills a core with the records that were read. now is the time of the load and the number of the last request before.
+// restore fills a core with the records that were read. now is the time of the load, at the time of the last tick before.
 func (l *loader) restore(c *core, now time.Time, at float64) {
 	blank, _ := c.keeper.snapshot()
 	order := l.order(now, c.opt.Limit)
@@ -28,7 +28,7 @@ func (l *loader) restore(c *core, now time.Time, at float64) {
 	l.restoreLearned(c.keeper.panel, blank)
 }
 
-// restoreNumbers makes new ids and requests go on after those that were read, and returns the last request.
+// restoreNumbers makes new ids and ticks continue after those that were read, and returns the last tick.
 func (l *loader) restoreNumbers(c *core) (last policy.Tick) {
 	last = policy.Tick{Seq: l.counters.seq, At: l.counters.at}
 	c.purges.Store(l.counters.purges)
@@ -46,7 +46,7 @@ func (l *loader) restoreNumbers(c *core) (last policy.Tick) {
 	return last
 }
 
-// order chooses the entries to be kept, last accessed last. Of two with one key the newer is kept.
+// order returns the entries that are kept, last accessed last. Of two entries with one key it keeps the newer.
 func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	all := slices.SortedFunc(maps.Values(l.entries), func(a, b *resident) int {
 		return cmp.Or(cmp.Compare(b.last, a.last), cmp.Compare(b.ID, a.ID))
@@ -68,7 +68,7 @@ func (l *loader) order(now time.Time, limit policy.Limit) []*resident {
 	return kept
 }
 
-// newestOf is, of each key, the entry whose answer came last. There are two where processes that share a store have stored one at once.
+// newestOf returns the entry of each key whose answer came last. A key has two entries if processes that share a store stored one at once.
 func newestOf(entries map[policy.ID]*resident) map[Key]policy.ID {
 	newest := make(map[Key]policy.ID, len(entries))
 	for _, r := range entries {
@@ -79,7 +79,7 @@ func newestOf(entries map[policy.ID]*resident) map[Key]policy.ID {
 	return newest
 }
 
-// restoreKeys gives an entry its aliases, and its topic its anchor.
+// restoreKeys restores the aliases of an entry, and makes it the anchor of its topic if it was.
 func (l *loader) restoreKeys(c *core, r *resident) {
 	for _, a := range l.aliases[r.ID] {
 		if c.table.keys.get(a.key) == nil && len(r.aliases()) < c.opt.MaxAliases {
@@ -110,7 +110,7 @@ func (l *loader) restorePolicy(c *core) {
 	}
 }
 
-// dropOrphans marks all records without an entry as dirty, so that they are deleted.
+// dropOrphans marks all records without an entry for deletion.
 func (l *loader) dropOrphans(c *core, now time.Time) {
 	for _, id := range slices.Sorted(maps.Keys(l.entries)) {
 		if c.dropOrphan(id) {
@@ -121,7 +121,7 @@ func (l *loader) dropOrphans(c *core, now time.Time) {
 			l.dropped = append(l.dropped, Event{Kind: why, ID: id, Key: l.entries[id].Key})
 		}
 	}
-	for id := range l.vectors { // from here on those of the core
+	for id := range l.vectors { // the core has this map by now
 		if c.dropOrphan(id) {
 			delete(l.vectors, id)
 		}
@@ -134,8 +134,7 @@ func (l *loader) dropOrphans(c *core, now time.Time) {
 	}
 }
 
-// Restored is an entry that Open found. The Entry is a copy with its vector, and valid until the next one: what is kept of it has to be
-// copied.
+// Restored is an entry that Open found. The Entry has its vector; both are valid until the next entry is yielded.
 type Restored struct {
 	*Entry
 	Last       int64   // number of the request that it answered last
@@ -162,7 +161,7 @@ func (s *Store) Restored() (entries iter.Seq[Restored], dropped []Event) {
 			one := s.core.restored(r)
 			s.mu.RUnlock()
 			one.Vector = vectors[r.ID]
-			delete(vectors, r.ID) // the caller has a copy of its own next: two of all would be the most memory of a start
+			delete(vectors, r.ID) // the caller copies it: two copies of all vectors would be the peak of memory of a start
 			if !yield(one) {
 				return
 			}

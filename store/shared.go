@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// What follows are the words of a store that several processes share: its log of changes, and what one of them reports to the others.
+// The vocabulary of a shared store: its log of changes, and what its processes report to each other.
 // Package store/redis keeps such a store, proxy/cache/shared follows it.
 
 // Mark is a moment among the purges of a shared store. An answer may be stored, and one that was fetched may be served, only under the
@@ -31,12 +31,12 @@ type Logged struct {
 	Events  []Event // in order, nil for a purge. Entries are without answers, vectors are included
 }
 
-// Fetched is what the shared store has under a key.
+// Fetched is the reply of a shared store to a fetch of a key.
 type Fetched struct {
 	Entry   *Entry // with its answer; nil: nothing
 	Written Mark   // when the entry was appended
-	Now     Mark   // of the fetch. An entry that was written under an older mark may be one that was purged since
-	Leased  bool   // there was no entry, and this process has taken the lease of the key's flight
+	Now     Mark   // at the fetch. An entry that was written under an older mark may have been purged since
+	Leased  bool   // there was no entry, and this process has the lease of the key now
 }
 
 // Pulse is the state of a shared store at one beat.

@@ -32,9 +32,9 @@ type Options struct {
 	Space string
 	// Dim is the length of the vectors of Space: the size of an entry that lacks one counts it. 0 does not.
 	Dim int
-	// Former is asked where Space is "" because the embedder has not answered yet: it gets the space that the backing names, and returns it with
-	// its length if the embedder has the same one, else "". Without a space the store takes no vectors until SetSpace. nil: "" is a space like
-	// any other.
+	// Former is asked if Space is "" because the embedder has not answered yet. It gets the space that the backing names, and returns it with the
+	// length of its vectors if the embedder has the same space, else "". Without a space the store takes no vectors until SetSpace. If Former is
+	// nil, "" is a space like any other.
 	Former Former
 	// Process is the number of this process among those that share entries. It is part of every id that the store makes, so
 	// that two processes never make the same one.
@@ -104,29 +104,29 @@ type Store struct {
 	core      core
 	lastFlush time.Time
 
-	bytes atomic.Int64 // that are in memory, after the last change
+	bytes atomic.Int64 // bytes in memory after the last change
 
 	secret atomic.Pointer[[32]byte]
 
 	// set by Open
 	report  Report
-	dropped []Event // entries that Open found and did not take in, until Restored has returned them
+	dropped []Event // removals of entries that Open found and left out, until Restored has returned them
 	writer  *writer // nil: nothing is written
 	closing sync.Once
 
-	evidence []byte                  // that Open found
-	counter  atomic.Pointer[Counter] // of KeepEvidence
+	evidence []byte                  // what Open found of it
+	counter  atomic.Pointer[Counter] // set by KeepEvidence
 }
 
 // Tick counts a request and returns its number, which goes on after a restart, and its time. The time never decreases,
 // whatever the clock does.
 func (s *Store) Tick() policy.Tick { return s.clock.tick() }
 
-// Secret is 32 random bytes, made once and kept with the data: the key with which callers digest credentials. Only Adopt changes it.
+// Secret returns 32 random bytes that were made once and are kept with the data: callers digest credentials with it. Only Adopt changes it.
 func (s *Store) Secret() [32]byte { return *s.secret.Load() }
 
-// MaxTopic is the highest topic id of this process that the store or its policy has ever seen, or the one before its first. A topic id is
-// never used twice, so new ones start above it.
+// MaxTopic returns the highest topic id of this process that the store or its policy has ever seen, or the id before its first. A topic id is never
+// used twice, so new ones start above it.
 func (s *Store) MaxTopic() policy.TopicID {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -188,7 +188,7 @@ type Stats struct {
 	FileBytes, DeadBytes int64
 }
 
-// Bytes is what the entries take of the memory of this process: as in Stats, but without answers that are kept elsewhere. It takes no lock.
+// Bytes returns the memory that the entries take in this process: Stats.Bytes without answers that are kept elsewhere. It takes no lock.
 func (s *Store) Bytes() int64 { return s.bytes.Load() }
 
 // Stats returns the current figures.

@@ -13,9 +13,9 @@ type table struct {
 	ids     map[policy.ID]*resident
 	aliases int
 	lacking map[policy.ID]struct{} // see Lacking
-	origins map[origin]*origin     // one copy of each
+	origins map[origin]*origin     // one copy of each origin
 
-	// anchors is the anchor of each topic, as a restart restores it; nil where nothing is written.
+	// anchors has the anchor of each topic, for the next restart; nil if nothing is written.
 	anchors map[policy.TopicID]policy.ID
 }
 
@@ -29,7 +29,7 @@ func (t *table) add(r *resident) {
 	t.keys.set(r.Key, r)
 }
 
-// replace replaces old by r, which has the same id and key. The aliases of old then belong to r.
+// replace replaces old by r, which has the same id and key, and moves the aliases of old to r.
 func (t *table) replace(old, r *resident) {
 	r.setAliases(old.aliases())
 	t.add(r)
@@ -77,7 +77,7 @@ func (t *table) setAnchor(r *resident) (former *resident) {
 
 func (t *table) isAnchor(r *resident) bool { return t.anchors != nil && t.anchors[r.Topic] == r.ID }
 
-// maxLabels bounds the table of what entries share. Emptying it costs only that later entries do not share their copies with earlier ones.
+// maxLabels bounds the table of shared origins. After it was emptied, new entries do not share copies with earlier ones.
 const maxLabels = 4096
 
 // share makes r share its scope and labels with other entries.

@@ -8,9 +8,9 @@ import (
 	"reprise/policy"
 )
 
-// An entry that has a prompt and no vector answers its key and equal prompts, and is not found by meaning: its vector was of another space,
-// another process has stored it under an embedder of its own, its record was damaged, or the embedder did not work when it came. The store
-// keeps these apart until the vectors are computed.
+// An entry with a prompt and without a vector answers its key and equal prompts, but is not found by meaning: its vector was of another space,
+// another process has stored it with another embedder, its record was damaged, or the embedder failed. The store lists these entries until
+// their vectors are computed.
 
 // noteVector notes whether r lacks a vector.
 func (t *table) noteVector(r *resident, vector []float32) {
@@ -21,14 +21,14 @@ func (t *table) noteVector(r *resident, vector []float32) {
 	}
 }
 
-// Vectors are the vectors of a store: the entries that lack one, and the space that all are of.
+// Vectors manages the vectors of a store: which entries lack one, and the space of all.
 type Vectors struct{ s *Store }
 
-// Vectors returns the part of s that keeps count of vectors.
+// Vectors returns the part of s that manages vectors.
 func (s *Store) Vectors() Vectors { return Vectors{s} }
 
-// Lacking yields the entries that have a prompt and no vector, the last used first: those of the moment of the call that still lack one when
-// it is their turn.
+// Lacking yields the entries that have a prompt and no vector at the moment of the call, the last used first. It skips an entry that has got its
+// vector when its turn comes.
 func (v Vectors) Lacking() iter.Seq[Restored] {
 	return func(yield func(Restored) bool) {
 		for _, id := range v.lacking() {
@@ -39,7 +39,7 @@ func (v Vectors) Lacking() iter.Seq[Restored] {
 	}
 }
 
-// Missing is how many entries have a prompt and no vector.
+// Missing returns how many entries have a prompt and no vector.
 func (v Vectors) Missing() int {
 	v.s.mu.RLock()
 	defer v.s.mu.RUnlock()
@@ -80,11 +80,10 @@ func (v Vectors) lacks(id policy.ID) (one Restored, ok bool) {
 	return one, ok
 }
 
-// Set gives an entry that lacks one the vector of its prompt, which it keeps until it is written. It returns the entry with it, and
-// false where the entry is gone or has a vector by now. A nil vector says that nothing in the prompt can be compared: the entry is not
-// among Lacking any more until the next start, and nothing is written.
+// Set sets the vector of an entry that lacks one, and returns the entry with it. It returns false if the entry is gone or has a vector by now.
+// A nil vector means that nothing in the prompt can be compared: Lacking leaves the entry out until the next start, and nothing is written.
 //
-// The size of the entry stays what it was: where Options.Dim is set, it has counted the vector from the beginning.
+// The size of the entry does not change: with Options.Dim it has included the vector from the beginning.
 func (v Vectors) Set(id policy.ID, vector []float32) (ev Event, one Restored, ok bool) {
 	s := v.s
 	s.change(func(*events) {
@@ -103,9 +102,9 @@ func (v Vectors) Set(id policy.ID, vector []float32) (ev Event, one Restored, ok
 	return ev, one, ok
 }
 
-// SetSpace names the space, and the length of its vectors, which were not known when it was opened: vectors may be put and set from now
-// on. Call it once, before the first of them. What the backing has in this space is not read again; entries that were put before count with
-// the Options.Dim of then until the next start.
+// SetSpace sets the space and the length of its vectors if they were not known at Open. Call it once, before the first vector is put or set.
+// Vectors of this space that the backing has are not read again, and the sizes of entries that were put before do not change until the next
+// start.
 func (v Vectors) SetSpace(name string, dim int) {
 	s := v.s
 	s.mu.Lock()
