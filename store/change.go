@@ -20,7 +20,7 @@ func (s *Store) Put(e *Entry, at policy.Tick) []Event {
 	var chain [32]byte
 	evs := s.change(func(evs *events) {
 		defer func() { chain = r.chain() }() // an alias may change r as soon as the lock is free
-		if old := s.core.table.keys.get(r.Key); old == nil || old.Key != r.Key {
+		if old := s.core.table.keys[r.Key]; old == nil || old.Key != r.Key {
 			s.core.sweep(!s.core.keeper.ledger.Fits(r.Size), evs)
 			s.core.nextID++
 			r.ID = s.core.nextID

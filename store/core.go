@@ -39,7 +39,7 @@ const sweepPerPut = 4
 // put stores r, and replaces the entry that has its key.
 func (c *core) put(r *resident, vector []float32, at policy.Tick, evs *events) {
 	c.puts++
-	old := c.table.keys.get(r.Key)
+	old := c.table.keys[r.Key]
 	if old != nil && old.Key == r.Key {
 		c.replace(old, r, vector, at, evs)
 		return
@@ -53,7 +53,7 @@ func (c *core) put(r *resident, vector []float32, at policy.Tick, evs *events) {
 // alias makes a the last alias of r, and evicts entries to make room for it. If a.key was an alias of another entry it moves to r; if it is the key
 // of an entry, nothing changes.
 func (c *core) alias(r *resident, a alias, evs *events) {
-	old := c.table.keys.get(a.key)
+	old := c.table.keys[a.key]
 	if old != nil && old.Key == a.key {
 		return
 	}

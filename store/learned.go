@@ -21,16 +21,16 @@ func (w *writer) learnedDue() bool {
 
 // addLearned adds a snapshot of the policy if it has changed. A policy that learns nothing leaves the record of another policy in place, which may
 // be used again later.
-func (w *writer) addLearned(b *Batch) {
-	s := w.store
+func (b *builder) addLearned() {
+	s := b.w.store
 	s.mu.RLock()
 	body, ok := s.core.keeper.snapshot()
 	s.mu.RUnlock()
-	w.learnedAt = s.opt.Now()
-	if !ok || bytes.Equal(body, w.learned) {
+	b.w.learnedAt = s.opt.Now()
+	if !ok || bytes.Equal(body, b.w.learned) {
 		return
 	}
-	w.learned = body
+	b.w.learned = body
 	b.Put = append(b.Put, Record{KindLearned, 0, body})
 }
 
@@ -48,13 +48,13 @@ func (s *Store) KeepEvidence(c Counter) { s.counter.Store(&c) }
 func (s *Store) Evidence() []byte { return s.evidence }
 
 // addEvidence adds the counts of KeepEvidence if they have changed.
-func (w *writer) addEvidence(b *Batch) {
-	c := w.store.counter.Load()
+func (b *builder) addEvidence() {
+	c := b.w.store.counter.Load()
 	if c == nil {
 		return
 	}
-	if body := (*c).Counts(); body != nil && !bytes.Equal(body, w.counted) {
-		w.counted = body
+	if body := (*c).Counts(); body != nil && !bytes.Equal(body, b.w.counted) {
+		b.w.counted = body
 		b.Put = append(b.Put, Record{KindEvidence, 0, body})
 	}
 }

@@ -133,7 +133,7 @@ func (c *core) apply(ev Event, evs *events) {
 			return
 		}
 	}
-	if other := c.table.keys.get(ev.Entry.Key); other != nil && other.Key == ev.Entry.Key && other.ID != ev.ID {
+	if other := c.table.keys[ev.Entry.Key]; other != nil && other.Key == ev.Entry.Key && other.ID != ev.ID {
 		c.keeper.ledger.Remove(other.ID, policy.Expired)
 		c.drop(other.ID, policy.Expired, evs)
 	}
@@ -149,7 +149,7 @@ func (c *core) applyAlias(a alias, id policy.ID, evs *events) {
 		c.alias(r, a, evs)
 		return
 	}
-	if old := c.table.keys.get(a.key); old != nil && old.Key != a.key {
+	if old := c.table.keys[a.key]; old != nil && old.Key != a.key {
 		c.dropAlias(old, a.key)
 	}
 }

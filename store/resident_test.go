@@ -35,3 +35,10 @@ func TestResidentKeepsTheEntry(t *testing.T) {
 		t.Errorf("%+v", got)
 	}
 }
+
+// TestResidentFitsItsClass: Go's allocator has a class of 208 bytes and next one of 224.
+func TestResidentFitsItsClass(t *testing.T) {
+	if size := reflect.TypeFor[resident]().Size(); size > 208 {
+		t.Errorf("a resident takes %d bytes", size)
+	}
+}

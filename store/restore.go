@@ -82,7 +82,7 @@ func newestOf(entries map[policy.ID]*resident) map[Key]policy.ID {
 // restoreKeys restores the aliases of an entry, and makes it the anchor of its topic if it was.
 func (l *loader) restoreKeys(c *core, r *resident) {
 	for _, a := range l.aliases[r.ID] {
-		if c.table.keys.get(a.key) == nil && len(r.aliases()) < c.opt.MaxAliases {
+		if c.table.keys[a.key] == nil && len(r.aliases()) < c.opt.MaxAliases {
 			c.table.addAlias(r, a)
 			c.keeper.ledger.Grow(r.ID, aliasSize, nil) // never over a limit: order has counted it
 		}

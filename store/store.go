@@ -137,7 +137,7 @@ func (s *Store) MaxTopic() policy.TopicID {
 // one may be served is the caller's decision.
 func (s *Store) Lookup(k Key) (e *Entry, alias, ok bool) {
 	s.mu.RLock()
-	r := s.core.table.keys.get(k)
+	r := s.core.table.keys[k]
 	more := r.rare()
 	s.mu.RUnlock()
 	if r == nil {

@@ -9,7 +9,7 @@ import (
 
 // table finds residents. It holds no lock; its owner does.
 type table struct {
-	keys    keys // exact keys and aliases
+	keys    map[Key]*resident // exact keys and aliases
 	ids     map[policy.ID]*resident
 	aliases int
 	lacking map[policy.ID]struct{} // see Lacking
@@ -20,13 +20,13 @@ type table struct {
 }
 
 func newTable() table {
-	return table{keys: newKeys(), ids: map[policy.ID]*resident{}, lacking: map[policy.ID]struct{}{}, origins: map[origin]*origin{}}
+	return table{keys: map[Key]*resident{}, ids: map[policy.ID]*resident{}, lacking: map[policy.ID]struct{}{}, origins: map[origin]*origin{}}
 }
 
 func (t *table) add(r *resident) {
 	t.share(r)
 	t.ids[r.ID] = r
-	t.keys.set(r.Key, r)
+	t.keys[r.Key] = r
 }
 
 // replace replaces old by r, which has the same id and key, and moves the aliases of old to r.
@@ -34,7 +34,7 @@ func (t *table) replace(old, r *resident) {
 	r.setAliases(old.aliases())
 	t.add(r)
 	for _, a := range r.aliases() {
-		t.keys.set(a.key, r)
+		t.keys[a.key] = r
 	}
 }
 
@@ -43,7 +43,10 @@ func (t *table) drop(id policy.ID) *resident {
 	r := t.ids[id]
 	delete(t.ids, id)
 	delete(t.lacking, id)
-	t.keys.drop(r)
+	t.end(r.Key, r)
+	for _, a := range r.aliases() {
+		t.end(a.key, r)
+	}
 	t.aliases -= len(r.aliases())
 	if t.anchors != nil && t.anchors[r.Topic] == id {
 		delete(t.anchors, r.Topic)
@@ -51,8 +54,15 @@ func (t *table) drop(id policy.ID) *resident {
 	return r
 }
 
+// end removes a key of r.
+func (t *table) end(k Key, r *resident) {
+	if t.keys[k] == r {
+		delete(t.keys, k)
+	}
+}
+
 func (t *table) addAlias(r *resident, a alias) {
-	t.keys.set(a.key, r)
+	t.keys[a.key] = r
 	r.setAliases(append(r.aliases(), a))
 	t.aliases++
 }
@@ -60,7 +70,7 @@ func (t *table) addAlias(r *resident, a alias) {
 func (t *table) dropAlias(r *resident, k Key) {
 	if i := r.alias(k); i >= 0 {
 		r.setAliases(slices.Delete(r.aliases(), i, i+1))
-		t.keys.dropAlias(k, r)
+		t.end(k, r)
 		t.aliases--
 	}
 }

@@ -18,7 +18,6 @@ type writer struct {
 	done  chan struct{}
 
 	// of the goroutine
-	scratch   scratch
 	written   counters
 	reserved  policy.ID
 	learned   []byte         // the snapshot of the policy that was last written
@@ -189,11 +188,9 @@ func (w *writer) flush(reserve policy.ID, learned bool) error {
 
 // writeCounters writes the count of purges, on its own: a purge must not fail because of answers for which the disk has no room.
 func (w *writer) writeCounters(reserve policy.ID) error {
-	w.scratch.reset(0)
-	b := &Batch{Put: w.scratch.records}
-	w.addCounters(b, reserve)
-	w.scratch.records = b.Put
-	err := w.write(b)
+	b := &builder{w: w}
+	b.addCounters(reserve)
+	err := w.write(&b.Batch)
 	if err != nil {
 		w.written = counters{seq: -1} // differs from every value: the counters are written again
 		return err
