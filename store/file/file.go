@@ -57,7 +57,6 @@ type File struct {
 	report  store.Report
 	dead    tombstones // as the file has them
 	evicted evictions
-	batches batchWriter
 	bad     []badRecord // what Load left out: the first Write deletes it
 	broken  error       // after a panic in bbolt: its locks may never be released
 	journal journal
@@ -164,7 +163,7 @@ func (f *File) commit(b *store.Batch) error {
 		if err := f.deleteBad(tx); err != nil {
 			return err
 		}
-		return f.batches.write(tx, p.Batch, p.own())
+		return writeBatch(tx, p.Batch, p.own())
 	})
 	if errors.Is(err, errPanic) {
 		f.broken = err
@@ -194,10 +193,8 @@ func (f *File) deleteBad(tx *bbolt.Tx) error {
 	return nil
 }
 
-// batchWriter puts batches into transactions, one at a time.
-type batchWriter struct{ frames []byte } // memory of the records of a batch, for the next one
-
-func (w *batchWriter) write(tx *bbolt.Tx, b *store.Batch, own []store.Record) error {
+// writeBatch puts a batch into a transaction, with records of the file's own.
+func writeBatch(tx *bbolt.Tx, b *store.Batch, own []store.Record) error {
 	for _, r := range b.Delete {
 		if in := tx.Bucket(bucketOf(r.Kind)); in != nil {
 			if err := in.Delete(keyOf(r.ID)); err != nil {
@@ -205,23 +202,14 @@ func (w *batchWriter) write(tx *bbolt.Tx, b *store.Batch, own []store.Record) er
 			}
 		}
 	}
-	return w.putAll(tx, append(own, b.Put...))
+	return putAll(tx, append(own, b.Put...))
 }
 
-// putAll writes records in the order of their keys, so that one after the other goes to the same page or the next. bbolt keeps a value
-// until the end of the transaction: all of them are in one piece of memory, which the next batch uses again.
-func (w *batchWriter) putAll(tx *bbolt.Tx, records []store.Record) error {
+// putAll writes records in the order of their keys, so that one after the other goes to the same page or the next.
+func putAll(tx *bbolt.Tx, records []store.Record) error {
 	slices.SortFunc(records, func(a, b store.Record) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.ID, b.ID))
 	})
-	size := 0
-	for _, r := range records {
-		size += frameHeader + len(r.Body)
-	}
-	if cap(w.frames) < size || cap(w.frames) > 4*size {
-		w.frames = make([]byte, 0, size)
-	}
-	frames := w.frames[:0]
 	var in *bbolt.Bucket
 	for i, r := range records {
 		var err error
@@ -230,9 +218,8 @@ func (w *batchWriter) putAll(tx *bbolt.Tx, records []store.Record) error {
 				return err
 			}
 		}
-		fr, from := frame{kind: r.Kind, id: r.ID, body: r.Body}, len(frames)
-		frames = fr.append(frames)
-		if err := in.Put(keyOf(r.ID), frames[from:len(frames):len(frames)]); err != nil {
+		fr := frame{kind: r.Kind, id: r.ID, body: r.Body}
+		if err := in.Put(keyOf(r.ID), fr.append(nil)); err != nil {
 			return err
 		}
 	}

@@ -80,7 +80,6 @@ func (f *File) tidyOne(now time.Time) (more bool, err error) {
 	case t.scrubbing:
 		err = f.guarded(f.scrub)
 	default:
-		f.batches.frames = nil // no batch for a while
 		return false, nil
 	}
 	if err != nil {
