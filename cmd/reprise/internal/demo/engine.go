@@ -24,11 +24,10 @@ type Rates struct{ Prefill, Decode float64 }
 // nominal are the rates of an engine that does not wait, from which it computes the time that it reports.
 var nominal = Rates{Prefill: 8000, Decode: 60}
 
-// Engine is an http.Handler that answers chat completions without a model: the questions of Workload from a table, all others with composed
+// engine answers chat completions without a model: the questions of Workload from a table, all others with composed
 // text. Its prefix cache is real, and its time is computed from two rates. Equal requests get equal texts. Requests do not slow each other
 // down.
-type Engine struct {
-	mux    http.ServeMux
+type engine struct {
 	models []string
 	waits  bool
 	rates  Rates
@@ -38,22 +37,21 @@ type Engine struct {
 
 // NewEngine returns an engine that answers for every model, lists the given ones, and keeps up to so many blocks of BlockTokens tokens. At
 // rates of 0 it does not wait.
-func NewEngine(models []string, blocks int, r Rates) *Engine {
-	e := &Engine{models: models, waits: r != Rates{}, rates: r, cache: newPrefixes(blocks)}
+func NewEngine(models []string, blocks int, r Rates) http.Handler {
+	e := &engine{models: models, waits: r != Rates{}, rates: r, cache: newPrefixes(blocks)}
 	if !e.waits {
 		e.rates = nominal
 	}
-	e.mux.HandleFunc("GET /v1/models", e.list)
-	e.mux.HandleFunc("POST /v1/chat/completions", e.chat)
-	return e
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/models", e.list)
+	mux.HandleFunc("POST /v1/chat/completions", e.chat)
+	return mux
 }
-
-func (e *Engine) ServeHTTP(w http.ResponseWriter, r *http.Request) { e.mux.ServeHTTP(w, r) }
 
 // object is a JSON object.
 type object = map[string]any
 
-func (e *Engine) list(w http.ResponseWriter, _ *http.Request) {
+func (e *engine) list(w http.ResponseWriter, _ *http.Request) {
 	data := []object{}
 	for _, name := range e.models {
 		data = append(data, object{"id": name, "object": "model", "created": 1700000000, "owned_by": "demo"})
@@ -67,7 +65,7 @@ func writeJSON(w http.ResponseWriter, status int, v object) {
 	_ = json.NewEncoder(w).Encode(v) // a client that left has no use for the error
 }
 
-func (e *Engine) chat(w http.ResponseWriter, r *http.Request) {
+func (e *engine) chat(w http.ResponseWriter, r *http.Request) {
 	body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 64<<20))
 	q := gjson.ParseBytes(body)
 	if err != nil || q.Get("model").String() == "" || len(q.Get("messages").Array()) == 0 {
@@ -87,7 +85,7 @@ func (e *Engine) chat(w http.ResponseWriter, r *http.Request) {
 
 // answer is one request that is being answered.
 type answer struct {
-	e         *Engine
+	e         *engine
 	id, model string
 	start     time.Time
 	salt      string
@@ -100,7 +98,7 @@ type answer struct {
 }
 
 // answer computes the answer and takes the prompt into the cache.
-func (e *Engine) answer(q gjson.Result) *answer {
+func (e *engine) answer(q gjson.Result) *answer {
 	a := &answer{e: e, id: fmt.Sprintf("demo%012x", e.served.Add(1)), model: q.Get("model").String(), start: time.Now(), salt: q.Get("cache_salt").String(), finish: "stop"}
 	asked, last := a.read(q)
 	text, known := scripted(asked)

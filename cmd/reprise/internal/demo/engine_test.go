@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -11,7 +12,7 @@ import (
 )
 
 // chat asks an engine, and returns the body of its answer.
-func chat(t *testing.T, e *Engine, body string, status int) string {
+func chat(t *testing.T, e http.Handler, body string, status int) string {
 	t.Helper()
 	w := httptest.NewRecorder()
 	e.ServeHTTP(w, httptest.NewRequest(http.MethodPost, "/v1/chat/completions", strings.NewReader(body)))
@@ -67,7 +68,7 @@ func TestEngineReportsCachedTokens(t *testing.T) {
 	if cached != 0 {
 		t.Errorf("%d tokens of an empty cache", cached)
 	}
-	after := first + `,{"role":"assistant","content":` + string(quote(text)) + `},{"role":"user","content":"And?"}`
+	after := first + `,{"role":"assistant","content":` + strconv.Quote(text) + `},{"role":"user","content":"And?"}`
 	if _, _, cached := ask("b", after); cached != 0 {
 		t.Errorf("%d tokens of another salt", cached)
 	}

@@ -118,7 +118,11 @@ func (p *Player) turn(ctx context.Context, t *talk, i int) error {
 	t.user(i)
 	for range toolRounds {
 		stream := p.o.StreamEvery > 0 && p.sent.Load()%p.o.StreamEvery == p.o.StreamEvery-1 && !t.hasTools()
-		got, err := p.ask(ctx, t.c.From, t.body(i, stream), stream)
+		body, err := t.body(i, stream)
+		if err != nil {
+			return err
+		}
+		got, err := p.ask(ctx, t.c.From, body, stream)
 		if err != nil {
 			return err
 		}

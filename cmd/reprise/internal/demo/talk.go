@@ -7,24 +7,32 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"io"
 	"net/http"
+	"slices"
 
 	"github.com/tidwall/gjson"
 )
 
+// message is a message of a chat.
+type message struct {
+	Role    string          `json:"role"`
+	Content *string         `json:"content"` // nil: null
+	Calls   json.RawMessage `json:"tool_calls,omitempty"`
+	Call    string          `json:"tool_call_id,omitempty"`
+}
+
 // talk is a conversation in progress.
 type talk struct {
 	c     *Conversation
-	model []byte
-	// histories holds, per turn, the messages up to its end so far, as JSON with a comma between them. A turn whose parent is
-	// not the last turn continues the history of its parent.
-	histories [][]byte
+	model string
+	// histories holds, per turn, the messages up to its end so far. A turn whose parent is not the last turn continues the history of its
+	// parent.
+	histories [][]message
 }
 
 func newTalk(model string, c *Conversation) *talk {
-	return &talk{c: c, model: quote(cmp.Or(c.From.Model, model)), histories: make([][]byte, len(c.Turns))}
+	return &talk{c: c, model: cmp.Or(c.From.Model, model), histories: make([][]message, len(c.Turns))}
 }
 
 func (t *talk) hasTools() bool { return t.c.Tools != nil }
@@ -32,57 +40,36 @@ func (t *talk) hasTools() bool { return t.c.Tools != nil }
 // user begins turn i with the message of the user.
 func (t *talk) user(i int) {
 	turn := t.c.Turns[i]
-	var before []byte
+	var before []message
 	if turn.Parent >= 0 {
-		before = t.histories[turn.Parent]
+		before = slices.Clip(t.histories[turn.Parent]) // because two branches may continue one history
 	} else if t.c.System != "" {
-		before = message(nil, "system", t.c.System)
+		before = []message{{Role: "system", Content: &t.c.System}}
 	}
-	// Clipped, because two branches may continue one history.
-	t.histories[i] = message(before[:len(before):len(before)], "user", turn.Text)
+	t.histories[i] = append(before, message{Role: "user", Content: &turn.Text})
 }
 
 // assistant appends the answer, and a result for every tool that it calls.
 func (t *talk) assistant(i int, got *reply) {
-	h := t.histories[i]
 	if len(got.calls) == 0 {
-		t.histories[i] = message(h, "assistant", got.text)
+		t.histories[i] = append(t.histories[i], message{Role: "assistant", Content: &got.text})
 		return
 	}
-	h = fmt.Appendf(h, `,{"role":"assistant","content":null,"tool_calls":%s}`, got.rawCalls)
+	t.histories[i] = append(t.histories[i], message{Role: "assistant", Calls: json.RawMessage(got.rawCalls)})
 	for _, id := range got.calls {
-		h = fmt.Appendf(h, `,{"role":"tool","tool_call_id":%s,"content":"{\"ok\":true}"}`, quote(id))
+		done := `{"ok":true}`
+		t.histories[i] = append(t.histories[i], message{Role: "tool", Call: id, Content: &done})
 	}
-	t.histories[i] = h
 }
 
 // body is the request for the next answer in turn i.
-func (t *talk) body(i int, stream bool) []byte {
-	h := t.histories[i]
-	b := make([]byte, 0, len(h)+len(t.c.Tools)+128)
-	b = append(append(b, `{"model":`...), t.model...)
-	b = append(append(append(b, `,"messages":[`...), h...), ']')
-	if t.hasTools() {
-		b = append(append(b, `,"tools":`...), t.c.Tools...)
-	}
-	if stream {
-		b = append(b, `,"stream":true`...)
-	}
-	return append(b, '}')
-}
-
-func message(before []byte, role, text string) []byte {
-	if len(before) > 0 {
-		before = append(before, ',')
-	}
-	before = append(append(before, `{"role":"`...), role...)
-	before = append(append(before, `","content":`...), quote(text)...)
-	return append(before, '}')
-}
-
-func quote(s string) []byte {
-	b, _ := json.Marshal(s) // a string always has a JSON form
-	return b
+func (t *talk) body(i int, stream bool) ([]byte, error) {
+	return json.Marshal(struct {
+		Model    string          `json:"model"`
+		Messages []message       `json:"messages"`
+		Tools    json.RawMessage `json:"tools,omitempty"`
+		Stream   bool            `json:"stream,omitempty"`
+	}{t.model, t.histories[i], t.c.Tools, stream})
 }
 
 func newRequest(ctx context.Context, base string, from Client, body []byte) (*http.Request, error) {
