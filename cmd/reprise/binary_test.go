@@ -4,9 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"context"
-	"crypto/x509"
 	"encoding/json"
-	"encoding/pem"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -272,38 +270,6 @@ func TestAdminConfig(t *testing.T) {
 	if code := p.end(); code != cli.ExitOK {
 		t.Errorf("exit %d", code)
 	}
-}
-
-// TestTLS: the API is served with TLS, the admin API without.
-func TestTLS(t *testing.T) {
-	other := httptest.NewTLSServer(http.NotFoundHandler()) // for its certificate
-	defer other.Close()
-	pair := other.TLS.Certificates[0]
-	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	write := func(name, kind string, der []byte) string {
-		path := filepath.Join(dir, name)
-		if err := os.WriteFile(path, pem.EncodeToMemory(&pem.Block{Type: kind, Bytes: der}), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		return path
-	}
-	upstream := httptest.NewServer(enginesim.New(enginesim.Options{}))
-	defer upstream.Close()
-	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM="+upstream.URL+"/v1",
-		"REPRISE_TLS_CERT="+write("cert.pem", "CERTIFICATE", pair.Certificate[0]), "REPRISE_TLS_KEY="+write("key.pem", "PRIVATE KEY", key))
-	resp, err := other.Client().Get(p.API + "/v1/models")
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	if !strings.HasPrefix(p.API, "https://") || resp.StatusCode != http.StatusOK {
-		t.Errorf("%s: %s %s", p.API, resp.Proto, resp.Status)
-	}
-	probe(t, p.Admin, http.StatusOK)
 }
 
 // TestStoreInUse: the error of a second process on a file names the file and the setting to change.

@@ -144,34 +144,6 @@ func TestUndoAcross(t *testing.T) {
 	b.stop()
 }
 
-// TestTenantsAcross: line 27 of the list in SECURITY.md. A client gets what one with the same credential has asked at another proxy, and nothing
-// else.
-func TestTenantsAcross(t *testing.T) {
-	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
-	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
-	a, b := start(t, env...), start(t, env...)
-	a.awaitShared()
-	r, err := http.NewRequest(http.MethodPost, a.API+"/v1/chat/completions", strings.NewReader(question))
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-1"}}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		t.Fatal(err)
-	}
-	io.Copy(io.Discard, resp.Body)
-	resp.Body.Close()
-	until(t, "the answer at the other proxy", func() bool { return b.has(question, "sk-1") })
-	for _, p := range []*process{a, b} {
-		if p.has(question, "sk-2") || p.has(question, "") {
-			t.Error("another tenant has the answer")
-		}
-	}
-	a.stop()
-	b.stop()
-}
-
 // TestStartWithFrozenRedis: a server that accepts connections and answers nothing does not hang the start; it is joined when it answers.
 func TestStartWithFrozenRedis(t *testing.T) {
 	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"net/http"
 	"strings"
@@ -139,40 +138,6 @@ func TestOldestSlotIsReplaced(t *testing.T) {
 	}
 }
 
-func TestStream(t *testing.T) {
-	e := Start(t, Options{Slots: 1, Answer: 3})
-	body := chat(1, 50, map[string]any{"stream": true, "stream_options": map[string]any{"include_usage": true}, "max_tokens": 100})
-	text, finish, last := "", "", result{}
-	lines := bufio.NewScanner(post(t.Context(), t, e, "/v1/chat/completions", body).Body)
-	done := false
-	for lines.Scan() {
-		data, found := strings.CutPrefix(lines.Text(), "data: ")
-		if !found {
-			continue
-		}
-		if done = data == "[DONE]"; done {
-			break
-		}
-		last = result{}
-		if err := json.Unmarshal([]byte(data), &last); err != nil {
-			t.Fatal(err)
-		}
-		for _, c := range last.Choices {
-			text += c.Delta.Content
-			finish = c.FinishReason
-		}
-	}
-	if !done || finish != "stop" || last.Usage.CompletionTokens != 3 {
-		t.Errorf("the stream ends with %q, %+v", finish, last)
-	}
-	if whole := ask(t, e, chat(1, 50, nil)); whole.Choices[0].Message.Content != text || whole.Choices[0].FinishReason != "stop" {
-		t.Errorf("without a stream: %+v, not %q", whole.Choices[0], text)
-	}
-	if short := ask(t, e, chat(1, 50, map[string]any{"max_tokens": 2})); short.Choices[0].FinishReason != "length" {
-		t.Errorf("cut by its length: %+v", short.Choices[0])
-	}
-}
-
 func TestCompletionsAndErrors(t *testing.T) {
 	e := Start(t, Options{Slots: 1, Context: 512})
 	for _, tc := range []struct {
@@ -242,29 +207,6 @@ func TestClientsWaitAndLeave(t *testing.T) {
 		t.Errorf("third: %+v", r.Usage)
 	}
 	if s := e.Stats(); s.Requests != 3 || s.Cancelled != 2 || s.Generated != 1+4 || s.Slots[0].Busy {
-		t.Errorf("stats %+v", s)
-	}
-}
-
-// TestRestartIsEmpty: a process that was killed cuts its answers, and comes back on its port without cache.
-func TestRestartIsEmpty(t *testing.T) {
-	e := Start(t, Options{Slots: 1})
-	ask(t, e, chat(1, 100, nil))
-	e.Hold(1)
-	resp := post(t.Context(), t, e, "/v1/chat/completions", chat(1, 100, map[string]any{"stream": true}))
-	lines := bufio.NewReader(resp.Body)
-	if _, err := lines.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
-	e.Kill()
-	if _, err := io.ReadAll(lines); err == nil {
-		t.Error("the answer of a killed engine ends as a complete one")
-	}
-	e.Restart()
-	if r := ask(t, e, chat(1, 100, nil)); r.Usage.PromptTokensDetails.CachedTokens != 0 {
-		t.Errorf("after the restart: %+v", r.Usage)
-	}
-	if s := e.Stats(); s.Requests != 1 {
 		t.Errorf("stats %+v", s)
 	}
 }

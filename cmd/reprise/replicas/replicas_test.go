@@ -64,7 +64,8 @@ func forms(t *testing.T) map[string]func(t *testing.T) (url string, env []string
 	}
 }
 
-// TestHitsAreShared: what one replica has stored is a hit at the others, with each form of Redis.
+// TestHitsAreShared: line 27 of the list in SECURITY.md. With each form of Redis, what one replica has stored is a hit at the others for a client
+// with the same credential, and for no other.
 func TestHitsAreShared(t *testing.T) {
 	t.Parallel()
 	for name, form := range forms(t) {
