@@ -37,7 +37,7 @@ func (x *exam) certificate(values *check, subject, cert, key string) {
 			}
 			return failure("Name the PEM files of a certificate and of its key.", "%s: %v", cert, err)
 		}
-		return x.chain(cert, chain)
+		return checkChain(cert, chain)
 	}, values)
 	ends := x.plan.add("certificate.expiry", func(context.Context) finding { return expiry(chain, x.machine.Now()) }, links)
 	links.subject, ends.subject = subject, subject
@@ -65,8 +65,8 @@ func readChain(cert, key string) (chain []*x509.Certificate, err error) {
 	return chain, nil
 }
 
-// chain checks that each certificate was issued by the next one, and where the last one leads.
-func (x *exam) chain(file string, chain []*x509.Certificate) finding {
+// checkChain checks that each certificate was issued by the next one, and where the last one leads.
+func checkChain(file string, chain []*x509.Certificate) finding {
 	for i := range len(chain) - 1 {
 		if err := chain[i].CheckSignatureFrom(chain[i+1]); err != nil {
 			return failure("Write the certificate of the server first and each issuer after what it has issued.",
@@ -77,7 +77,7 @@ func (x *exam) chain(file string, chain []*x509.Certificate) finding {
 	if bytes.Equal(last.RawIssuer, last.RawSubject) {
 		return ok("%d certificates, up to %q", len(chain), nameOf(last))
 	}
-	if !x.issued(last) {
+	if !issued(last) {
 		return warning("Append the certificate of the issuer to the file, also where it is an authority of your own.",
 			"%s ends with %q, whose issuer %q is neither in it nor an authority of this system", file, nameOf(last), last.Issuer.CommonName)
 	}
@@ -85,8 +85,8 @@ func (x *exam) chain(file string, chain []*x509.Certificate) finding {
 }
 
 // issued reports whether an authority of this system has issued c, whether or not it is valid now.
-func (x *exam) issued(c *x509.Certificate) bool {
-	_, err := c.Verify(x509.VerifyOptions{Roots: x.roots(), CurrentTime: c.NotBefore.Add(time.Second), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
+func issued(c *x509.Certificate) bool {
+	_, err := c.Verify(x509.VerifyOptions{CurrentTime: c.NotBefore.Add(time.Second), KeyUsages: []x509.ExtKeyUsage{x509.ExtKeyUsageAny}})
 	return err == nil
 }
 

@@ -1,7 +1,6 @@
 package doctor
 
 import (
-	"crypto/x509"
 	"net/http"
 	"slices"
 	"sync"
@@ -40,7 +39,6 @@ type exam struct {
 	engines  []*engine
 	ends     []func() // of the connections that checks have opened
 	instance func() *instance
-	roots    func() *x509.CertPool
 }
 
 // newExam reads the settings, and plans the checks.
@@ -55,13 +53,6 @@ func newExam(l *config.Loader, environ []string, m system, spend bool) *exam {
 		}
 	}
 	x.instance = sync.OnceValue(func() *instance { return findInstance(x.cfg.AdminListen) })
-	x.roots = sync.OnceValue(func() *x509.CertPool {
-		roots, err := x509.SystemCertPool()
-		if err != nil {
-			return x509.NewCertPool() // as on a system without any
-		}
-		return roots
-	})
 	values := x.settings(usable)
 	x.listeners(values)
 	x.certificates(values)

@@ -90,29 +90,17 @@ func readStream(resp *http.Response) (u usage.Usage, problem string) {
 	if kind, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); kind != "text/event-stream" {
 		return u, fmt.Sprintf("the answer is no stream but %.60q", kind)
 	}
-	m := metered{meter: usage.NewMeter()}
-	_, err := io.Copy(&m, io.LimitReader(resp.Body, mostAnswer))
-	u = m.meter.End()
+	text, err := io.ReadAll(io.LimitReader(resp.Body, mostAnswer))
+	meter := usage.NewMeter()
+	meter.Write(text)
+	u = meter.End()
 	switch {
 	case err != nil:
 		return u, fmt.Sprintf("it breaks off: %v", err)
-	case !m.events:
+	case !bytes.Contains(text, []byte("data:")):
 		return u, "it ends without an event"
 	}
 	return u, ""
-}
-
-// metered reads a stream.
-type metered struct {
-	meter  *usage.Meter
-	events bool // it has one
-}
-
-// Write implements io.Writer.
-func (m *metered) Write(p []byte) (int, error) {
-	m.meter.Write(p)
-	m.events = m.events || bytes.Contains(p, []byte("data:"))
-	return len(p), nil
 }
 
 func (e *engine) usage(context.Context) finding {
