@@ -3,22 +3,12 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/cli/clitest"
 )
-
-func writeText(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // labelled has a pair of one answer that every judge serves, one that none serves, and one of two answers.
 const labelled = `{"a":"How do I reset my password?","b":"How do I reset my password? Thank you!","same":true}
@@ -32,7 +22,7 @@ func TestEvaluatePairs(t *testing.T) {
 		"pairs.csv":   "a,b,same\nHow do I reset my password?,How do I reset my password? Thank you!,1\nHow do I reset it?,It is locked.,1\nWho is he?,Who is she?,0\n",
 		"pairs.tsv":   "a\tb\tsame\nWhy is\\nit so?\tPlease, why is\\nit so?\ttrue\nWho won?\tWho won?\ttrue\nWhy?\tWhere?\tfalse\n",
 	} {
-		out, messages, code := run("evaluate", "--pairs", writeText(t, name, text))
+		out, messages, code := run("evaluate", "--pairs", clitest.Write(t, name, text))
 		if code != cli.ExitOK || !strings.Contains(out, "3 pairs, 2 with one answer.") || !strings.Contains(out, "false hits 0.00 %") {
 			t.Errorf("%s: exit %d, %s\n%s", name, code, messages, out)
 		}
@@ -40,7 +30,7 @@ func TestEvaluatePairs(t *testing.T) {
 }
 
 func TestEvaluateLines(t *testing.T) {
-	out, messages, code := run("evaluate", "--json", "--max-error", "0.01,0.02", "--pairs", writeText(t, "pairs.jsonl", labelled))
+	out, messages, code := run("evaluate", "--json", "--max-error", "0.01,0.02", "--pairs", clitest.Write(t, "pairs.jsonl", labelled))
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if code != cli.ExitOK || len(lines) != 6 {
 		t.Fatalf("exit %d, %d lines: %s", code, len(lines), messages)
@@ -73,7 +63,7 @@ func stream() string {
 }
 
 func TestEvaluateStream(t *testing.T) {
-	path := writeText(t, "requests.jsonl", stream())
+	path := clitest.Write(t, "requests.jsonl", stream())
 	out, messages, code := run("evaluate", "--json", "--seeds", "2", "--max-error", "0,0.02", "--stream", path)
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	if code != cli.ExitOK || len(lines) != 4 {
@@ -95,7 +85,7 @@ func TestEvaluateStream(t *testing.T) {
 }
 
 func TestEvaluateReport(t *testing.T) {
-	pairs, requests := writeText(t, "pairs.jsonl", labelled), writeText(t, "requests.jsonl", stream())
+	pairs, requests := clitest.Write(t, "pairs.jsonl", labelled), clitest.Write(t, "requests.jsonl", stream())
 	page, out := runReport(t, "evaluate", "--pairs", pairs, "--stream", requests)
 	for _, want := range []string{"<svg", "Calibration", "Not served", "Plays", "reprise-lab evaluate", "--pairs " + pairs, "--stream " + requests} {
 		if !strings.Contains(page, want) {
@@ -108,18 +98,18 @@ func TestEvaluateReport(t *testing.T) {
 }
 
 func TestEvaluateErrors(t *testing.T) {
-	unlabelled := writeText(t, "unlabelled.tsv", "odd\tWhy?\tWhere?\n")
+	unlabelled := clitest.Write(t, "unlabelled.tsv", "odd\tWhy?\tWhere?\n")
 	for want, args := range map[string][]string{
 		"want --pairs or --stream":                  {},
 		"there is no label":                         {"--pairs", unlabelled},
 		"--same \"maybe\": want true or false":      {"--same", "maybe", "--pairs", unlabelled},
 		"want shares from 0 to 0.2":                 {"--max-error", "0.5", "--pairs", unlabelled},
 		"want one of builtin, equal, model2vec:DIR": {"--embedder", "openai", "--pairs", unlabelled},
-		"record 2 has 2 fields: want 3":             {"--pairs", writeText(t, "short.csv", "a,b,same\nWhy?,Where?\n")},
-		"line 2 is no JSON object":                  {"--pairs", writeText(t, "broken.jsonl", "{\"a\":\"x\",\"b\":\"y\",\"same\":true}\n[]\n")},
-		"same is \"perhaps\": want true or":         {"--pairs", writeText(t, "odd.jsonl", "{\"a\":\"x\",\"b\":\"y\",\"same\":\"perhaps\"}\n")},
+		"record 2 has 2 fields: want 3":             {"--pairs", clitest.Write(t, "short.csv", "a,b,same\nWhy?,Where?\n")},
+		"line 2 is no JSON object":                  {"--pairs", clitest.Write(t, "broken.jsonl", "{\"a\":\"x\",\"b\":\"y\",\"same\":true}\n[]\n")},
+		"same is \"perhaps\": want true or":         {"--pairs", clitest.Write(t, "odd.jsonl", "{\"a\":\"x\",\"b\":\"y\",\"same\":\"perhaps\"}\n")},
 		"row 1: want prompt and class":              {"--stream", unlabelled},
-		"it has no rows":                            {"--pairs", writeText(t, "empty.jsonl", "")},
+		"it has no rows":                            {"--pairs", clitest.Write(t, "empty.jsonl", "")},
 		"no such file":                              {"--pairs", "absent.csv"},
 	} {
 		out, messages, code := run(append([]string{"evaluate"}, args...)...)

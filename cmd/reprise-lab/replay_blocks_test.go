@@ -165,7 +165,7 @@ func TestReplayKind(t *testing.T) {
 
 // TestReplayPredictions: with a model lpc has predictions, and without one a message says that it has none.
 func TestReplayPredictions(t *testing.T) {
-	path, model := writeText(t, "talks.jsonl", talks()), filepath.Join(t.TempDir(), "lpc.model")
+	path, model := clitest.Write(t, "talks.jsonl", talks()), filepath.Join(t.TempDir(), "lpc.model")
 	if _, messages, code := run("train", "lpc", "--conversations", path, "--out", model); code != cli.ExitOK {
 		t.Fatalf("exit %d: %s", code, messages)
 	}
@@ -182,7 +182,7 @@ func TestReplayPredictions(t *testing.T) {
 	if a == b || !strings.Contains(b, `"policy":"lpc"`) {
 		t.Errorf("the predictions change nothing: %s", with)
 	}
-	args[5] = writeText(t, "others.jsonl", talks())
+	args[5] = clitest.Write(t, "others.jsonl", talks())
 	others, messages, code := run(append(args, "--continues", model)...)
 	if code != cli.ExitOK || !strings.Contains(messages, "no file of this name trained the model: all conversations are played") || strings.Count(messages, "\n") != 1 {
 		t.Fatalf("exit %d: %s", code, messages)

@@ -29,7 +29,7 @@ func talks() string {
 }
 
 func TestTrain(t *testing.T) {
-	path, model := writeText(t, "talks.jsonl", talks()), filepath.Join(t.TempDir(), "lpc.model")
+	path, model := clitest.Write(t, "talks.jsonl", talks()), filepath.Join(t.TempDir(), "lpc.model")
 	page := filepath.Join(t.TempDir(), "report.html")
 	out, messages, code := run("train", "lpc", "--conversations", path, "--out", model, "--ablations", "--html", page)
 	if code != cli.ExitOK {
@@ -87,8 +87,8 @@ func TestTrainPage(t *testing.T) {
 
 // TestTrainKeepsModel: where training fails, the file of an earlier model stays, and nothing is beside it.
 func TestTrainKeepsModel(t *testing.T) {
-	model := writeText(t, "lpc.model", "an earlier one")
-	bad := writeText(t, "talks.jsonl", strings.Repeat(`{"turns":[["U","once"]]}`+"\n", 30))
+	model := clitest.Write(t, "lpc.model", "an earlier one")
+	bad := clitest.Write(t, "talks.jsonl", strings.Repeat(`{"turns":[["U","once"]]}`+"\n", 30))
 	if _, messages, code := run("train", "lpc", "--conversations", bad, "--out", model); code != cli.ExitFailed || !strings.Contains(messages, "nothing to learn from") {
 		t.Errorf("exit %d: %s", code, messages)
 	}

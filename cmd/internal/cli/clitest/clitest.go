@@ -34,6 +34,16 @@ func Golden(t *testing.T, name, got string) {
 	}
 }
 
+// Write writes a file in a folder of the test and returns its path.
+func Write(t testing.TB, name, text string) (path string) {
+	t.Helper()
+	path = filepath.Join(t.TempDir(), name)
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // Run runs a program in this process and returns what it writes to stdout and stderr, and its exit code.
 func Run(p *cli.Program, environ []string, args ...string) (out, messages string, code int) {
 	var o, e bytes.Buffer

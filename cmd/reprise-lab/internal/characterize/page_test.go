@@ -2,19 +2,15 @@ package characterize
 
 import (
 	"bytes"
-	"flag"
 	"math/rand/v2"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"reprise/cmd/internal/cli/clitest"
 	"reprise/cmd/reprise-lab/internal/report"
 	"reprise/cmd/reprise-lab/sim/blocks"
 	"reprise/cmd/reprise-lab/sim/blocks/profile"
 )
-
-var update = flag.Bool("update", false, "write the golden files")
 
 // chats is a trace of conversations of two kinds and three users, with two beginnings.
 func chats(requests int) *blocks.Trace {
@@ -80,16 +76,7 @@ func TestGolden(t *testing.T) {
 		"chats.golden": Page([]*profile.Profile{profileOf(t, chats(400), profile.Options{})}, blocks.DefaultBytesPerToken, "reprise-lab characterize --trace x"),
 		"two.golden":   Page([]*profile.Profile{profileOf(t, bare(60), profile.Options{Sample: 0.01}), profileOf(t, chats(60), profile.Options{Window: 30})}, 327680, ""),
 	} {
-		path, got := filepath.Join("testdata", name), textOf(t, page)
-		if *update {
-			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if err != nil || string(want) != got {
-			t.Errorf("%s (%v): got\n%s", name, err, got)
-		}
+		clitest.Golden(t, name, textOf(t, page))
 	}
 }
 

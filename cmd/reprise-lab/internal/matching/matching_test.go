@@ -3,25 +3,14 @@ package matching
 import (
 	"fmt"
 	"math"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
+	"reprise/cmd/internal/cli/clitest"
 	"reprise/cmd/reprise-lab/internal/replay"
 	"reprise/cmd/reprise-lab/sim"
 	"reprise/policy"
 )
-
-// write makes a file and returns its path.
-func write(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "in")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // play plays a trace by m and returns the results, how they were made, and the cache of the first policy if its
 // topics can be counted.
@@ -98,11 +87,9 @@ func TestModelOf(t *testing.T) {
 		`{"text":"hi"}`:                byRequest,
 		`{"vector":[3,4]}`:             byRequest,
 		`{"turns":[["U","a"]]}`:        byRequest,
-		"text,size\nhello there,7\n":   byRequest,
-		"id,text\n7,hello there\n":     byID,
 		`{"id":"hi","vector":[0.5,1]}`: byID,
 	} {
-		trace, err := replay.Open(write(t, in), "auto", 1)
+		trace, err := replay.Open(clitest.Write(t, "in", in), "auto", 1)
 		if err != nil {
 			t.Fatalf("%s: %v", in, err)
 		}
@@ -134,7 +121,7 @@ func TestMatchingErrors(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			in, failed := replay.Open(write(t, c.in), "auto", 1)
+			in, failed := replay.Open(clitest.Write(t, "in", c.in), "auto", 1)
 			if failed != nil {
 				t.Fatal(failed)
 			}

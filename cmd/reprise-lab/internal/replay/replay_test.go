@@ -2,25 +2,15 @@ package replay
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
+	"reprise/cmd/internal/cli/clitest"
 	"reprise/cmd/reprise-lab/sim"
 	"reprise/policy"
 )
-
-func write(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "in")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
 
 // state describes requests: identities as letters in the order of their first appearance, text, and the fields that are set.
 func state(t *testing.T, in sim.Trace) string {
@@ -47,10 +37,10 @@ func state(t *testing.T, in sim.Trace) string {
 }
 
 func TestOpen(t *testing.T) {
-	if in, err := Open(write(t, "5\n6\n"), "auto", 1); err != nil || state(t, in) != "a<- c0 t0 0/0\nb<- c0 t0 0/0\n" {
+	if in, err := Open(clitest.Write(t, "in", "5\n6\n"), "auto", 1); err != nil || state(t, in) != "a<- c0 t0 0/0\nb<- c0 t0 0/0\n" {
 		t.Errorf("ids: %v", err)
 	}
-	if in, err := Open(write(t, `{"id":5,"text":"hi"}`), "auto", 1); err != nil || state(t, in) != "a<- c0 t0 0/0 hi\n" {
+	if in, err := Open(clitest.Write(t, "in", `{"id":5,"text":"hi"}`), "auto", 1); err != nil || state(t, in) != "a<- c0 t0 0/0 hi\n" {
 		t.Errorf("a request log: %v", err)
 	}
 	if in, err := Open("generate:irm:n=10,items=5", "sgd", 1); err != nil || strings.Count(state(t, in), "\n") != 10 {
@@ -63,7 +53,7 @@ func TestOpen(t *testing.T) {
 		{`{"timestamp": 0, "input_length": 600, "output_length": 9, "hash_ids": [1, 2]}`, "auto", "format mooncake: this is a trace of KV blocks, which an engine's prefix cache holds and not the cache of answers: `reprise-lab replay` plays it"},
 		{"[1,2]", "auto", "no known format: want one of ids, requests, oasst, sgd, sharegpt, oracle-general"},
 	} {
-		if _, err := Open(write(t, c.in), c.format, 1); err == nil || !strings.Contains(err.Error(), c.want) {
+		if _, err := Open(clitest.Write(t, "in", c.in), c.format, 1); err == nil || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%q as %s: %v", c.in, c.format, err)
 		}
 	}

@@ -4,16 +4,14 @@ import (
 	"bytes"
 	"encoding/xml"
 	"errors"
-	"flag"
 	"io"
 	"math"
-	"os"
 	"regexp"
 	"strings"
 	"testing"
-)
 
-var update = flag.Bool("update", false, "write the golden files")
+	"reprise/cmd/internal/cli/clitest"
+)
 
 // hostile is a text that would break out of its element if it were not escaped.
 const hostile = `</title><script>alert("1 & 2")</script>`
@@ -134,17 +132,8 @@ func TestGolden(t *testing.T) {
 	if err := Text(&text, page()); err != nil {
 		t.Fatal(err)
 	}
-	for name, got := range map[string]string{"testdata/page.golden.html": html, "testdata/page.golden.txt": text.String()} {
-		if *update {
-			if err := os.WriteFile(name, []byte(got), 0o644); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(name)
-		if err != nil || string(want) != got {
-			t.Errorf("%s (%v): got\n%s", name, err, got)
-		}
-	}
+	clitest.Golden(t, "page.golden.html", html)
+	clitest.Golden(t, "page.golden.txt", text.String())
 }
 
 func TestSteps(t *testing.T) {

@@ -3,12 +3,11 @@ package source
 import (
 	"context"
 	"io"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
 	"reprise/cmd/internal/cli"
+	"reprise/cmd/internal/cli/clitest"
 )
 
 // parse returns the flags of a command line.
@@ -23,21 +22,12 @@ func parse(t *testing.T, args ...string) *Flags {
 	return f
 }
 
-func write(t *testing.T, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "a.jsonl")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 const mooncake = `{"timestamp": 0, "input_length": 600, "output_length": 9, "hash_ids": [1, 2]}
 {"timestamp": 1000, "input_length": 600, "output_length": 9, "hash_ids": [1, 3]}
 `
 
 func TestOpen(t *testing.T) {
-	f := parse(t, "--trace", write(t, mooncake)+",generate:growth:tokens=30,step=3", "--seed", "7")
+	f := parse(t, "--trace", clitest.Write(t, "a.jsonl", mooncake)+",generate:growth:tokens=30,step=3", "--seed", "7")
 	if err := f.Check(); err != nil {
 		t.Fatal(err)
 	}
@@ -54,7 +44,7 @@ func TestOpen(t *testing.T) {
 }
 
 func TestWrong(t *testing.T) {
-	path := write(t, mooncake)
+	path := clitest.Write(t, "a.jsonl", mooncake)
 	for _, c := range []struct{ args, want string }{
 		{"", "want --trace: a file, or generate:NAME"},
 		{"--trace x --format mooncaek", "did you mean mooncake?"},

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/cmd/internal/cli/clitest"
 	"reprise/cmd/reprise-lab/sim/blocks/files"
 	"reprise/embed"
 	"reprise/internal/traffic"
@@ -81,7 +82,7 @@ func TestLearnsText(t *testing.T) {
 
 // TestLearnsNothing: where chance decides, predictions are the share of what goes on.
 func TestLearnsNothing(t *testing.T) {
-	path := writeFile(t, "talks.jsonl", memoryless(1200))
+	path := clitest.Write(t, "talks.jsonl", memoryless(1200))
 	_, r := run(t, path, Options{})
 	got := r.Sources[0]
 	if math.Abs(got.Model.MCC) > 0.08 || math.Abs(got.Model.Brier-got.Model.BrierBase) > 0.01 {
@@ -109,15 +110,6 @@ func memoryless(n int) string {
 		b.WriteString("]}\n")
 	}
 	return b.String()
-}
-
-func writeFile(t *testing.T, name, text string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), name)
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // TestEqualRuns: two runs make the same bytes, and the number of workers does not matter.
@@ -201,7 +193,7 @@ func TestReadRefuses(t *testing.T) {
 		{"one label", one, "50 end them"},
 		{"no conversations", `{"a":1}`, "no known format"},
 	} {
-		_, err := Read(context.Background(), []string{writeFile(t, "talks.jsonl", c.text)}, 1)
+		_, err := Read(context.Background(), []string{clitest.Write(t, "talks.jsonl", c.text)}, 1)
 		if err == nil || !strings.Contains(err.Error(), c.want) && !errors.Is(err, ErrNoExamples) {
 			t.Errorf("%s: %v", c.name, err)
 		}

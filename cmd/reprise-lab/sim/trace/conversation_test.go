@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/cmd/internal/cli/clitest"
 	"reprise/cmd/reprise-lab/sim"
 )
 
@@ -55,7 +56,7 @@ b<a c3 t1 5/0 go on
 		{ShareGPT, `[{"conversations":[{"from":"human","value":"q"},{"from":"gpt","value":"four"}]}]`, "a<- c1 t0 4/1 q\n"},
 	} {
 		for _, format := range []Format{c.format, Auto} {
-			in, err := Open(write(t, []byte(c.in)), format)
+			in, err := Open(clitest.Write(t, "in", c.in), format)
 			if err != nil {
 				t.Fatalf("%s as %s: %v", c.format, format, err)
 			}
@@ -69,7 +70,7 @@ b<a c3 t1 5/0 go on
 }
 
 func TestConversationTopics(t *testing.T) {
-	in, err := Open(write(t, []byte(`{"services":["Travel"],"turns":[["U","a"]]}`+"\n"+`{"turns":[["U","b"]]}`)), Auto)
+	in, err := Open(clitest.Write(t, "in", `{"services":["Travel"],"turns":[["U","a"]]}`+"\n"+`{"turns":[["U","b"]]}`), Auto)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -83,7 +84,7 @@ func TestConversationTopics(t *testing.T) {
 }
 
 func TestConversationTraceSkips(t *testing.T) {
-	in, err := Open(write(t, []byte(`{"turns":[["U","a"]]}`+"\n"+`{"turns":`)), Auto)
+	in, err := Open(clitest.Write(t, "in", `{"turns":[["U","a"]]}`+"\n"+`{"turns":`), Auto)
 	if err != nil {
 		t.Fatal(err)
 	}

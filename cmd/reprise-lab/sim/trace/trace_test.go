@@ -15,6 +15,7 @@ import (
 
 	"github.com/klauspost/compress/zstd"
 
+	"reprise/cmd/internal/cli/clitest"
 	"reprise/cmd/reprise-lab/sim"
 )
 
@@ -57,16 +58,6 @@ func (s *state) request(r sim.Request) string {
 		}
 	}
 	return b.String()[1:]
-}
-
-// write makes a file and returns its path.
-func write(t testing.TB, content []byte) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "in")
-	if err := os.WriteFile(path, content, 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // read returns a line per request, and a last one for an error that ended the trace.
@@ -134,7 +125,7 @@ var cases = []struct {
 
 func TestRead(t *testing.T) {
 	for _, c := range cases {
-		path := write(t, []byte(c.in))
+		path := clitest.Write(t, "in", c.in)
 		for _, f := range []Format{c.format, Auto} {
 			if f == Auto && c.name[0] == '!' {
 				continue
@@ -162,7 +153,7 @@ func packZstd(in string) []byte {
 func TestReadPacked(t *testing.T) {
 	for _, c := range cases {
 		for name, pack := range map[string]func(string) []byte{"gzip": packGzip, "zstd": packZstd} {
-			if got := read(t, write(t, pack(c.in)), c.format); got != c.want {
+			if got := read(t, clitest.Write(t, "in", string(pack(c.in))), c.format); got != c.want {
 				t.Errorf("%s in %s: got\n%swant\n%s", c.name, name, got, c.want)
 			}
 		}
@@ -177,7 +168,7 @@ func TestReadCut(t *testing.T) {
 	}
 	for name, pack := range map[string]func(string) []byte{"gzip": packGzip, "zstd": packZstd} {
 		whole := pack(ids.String())
-		got := read(t, write(t, whole[:len(whole)/2]), Auto)
+		got := read(t, clitest.Write(t, "in", string(whole[:len(whole)/2])), Auto)
 		all := strings.Split(strings.TrimSpace(got), "\n")
 		n := len(all)
 		if n < 1000 || all[n-1] != fmt.Sprintf("error: line %d: unpack: unexpected EOF", n) {
@@ -208,7 +199,7 @@ func (xs) Read(p []byte) (int, error) {
 }
 
 func TestReadAgain(t *testing.T) {
-	in, err := Open(write(t, []byte("5\n6\n7\n")), Auto)
+	in, err := Open(clitest.Write(t, "in", "5\n6\n7\n"), Auto)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -259,7 +250,7 @@ func TestOpenFails(t *testing.T) {
 		{"GET /a\nGET /b,c\nGET /d\n", Auto, "id=l1\nid=l2\nid=l3\n"},
 		{"5\n", "id", `open: format "id": want one of auto, ids, requests, oasst, sgd, sharegpt, oracle-general`},
 	} {
-		if got := read(t, write(t, []byte(c.in)), c.f); got != c.want {
+		if got := read(t, clitest.Write(t, "in", c.in), c.f); got != c.want {
 			t.Errorf("%q as %s: got %q, want %q", c.in, c.f, got, c.want)
 		}
 	}

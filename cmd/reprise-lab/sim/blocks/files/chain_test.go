@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/cmd/internal/cli/clitest"
 )
 
 // TestSharedChains: chains that share memory are those that a naive reader makes, which numbers each prefix by its text. Sessions extend,
@@ -125,7 +127,7 @@ func TestPlace(t *testing.T) {
 	for range 300 {
 		lines.WriteString(`{"turns":[["U","a"],["S","b"],["U","c"],["U","d"]]}` + "\n")
 	}
-	tr, err := Open(write(t, lines.String()), SGD, Options{Active: 10, Think: 50, Seed: 1})
+	tr, err := Open(clitest.Write(t, "sample", lines.String()), SGD, Options{Active: 10, Think: 50, Seed: 1})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,7 +153,7 @@ func TestPlace(t *testing.T) {
 	if most > 10 || sum < 5*len(first) {
 		t.Errorf("at most %d active conversations, %d on average: want at most 10", most, sum/len(first))
 	}
-	other, err := Open(write(t, lines.String()), SGD, Options{Active: 10, Think: 50, Seed: 2})
+	other, err := Open(clitest.Write(t, "sample", lines.String()), SGD, Options{Active: 10, Think: 50, Seed: 2})
 	if err != nil || describe(other) == describe(tr) {
 		t.Errorf("another seed gives the same times, %v", err)
 	}
@@ -165,7 +167,7 @@ func TestPredict(t *testing.T) {
 		AgentText: {"1 call 0: one two", "1 call 0: one two", "2 call 1: one two|four"},
 	} {
 		var got []string
-		tr, err := Open(write(t, samples[format]), format, Options{Predict: func(turn Turn) float32 {
+		tr, err := Open(clitest.Write(t, "sample", samples[format]), format, Options{Predict: func(turn Turn) float32 {
 			line := fmt.Sprintf("%d %s %d: ", turn.Number, turn.Kind, len(turn.Answers))
 			for i, text := range turn.Prompts {
 				if i > 0 {

@@ -8,6 +8,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"reprise/cmd/internal/cli/clitest"
 )
 
 func TestReadErrors(t *testing.T) {
@@ -118,7 +120,7 @@ func TestOpenErrors(t *testing.T) {
 		{SGD, Options{Tokens: 1}, `{"turns":[["U","` + strings.Repeat("x", 5<<20) + `"]]}`, "conversation 1: turn 1: a prompt of 5242880 bytes: want at most 4194304 in blocks of 1 tokens"},
 		{AgentText, Options{Tokens: 1}, `{"session_id":"a","input":"` + strings.Repeat("x", 5<<20) + `"}`, "line 1: field input: a prompt of 5242880 bytes"},
 	} {
-		path := write(t, c.text)
+		path := clitest.Write(t, "sample", c.text)
 		_, err := Open(path, c.format, c.options)
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "sample") {
 			t.Errorf("%s %.60q: %v, want %q", c.format, c.text, err, c.want)

@@ -3,12 +3,11 @@ package files
 import (
 	"bytes"
 	"fmt"
-	"os"
-	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 
+	"reprise/cmd/internal/cli/clitest"
 	"reprise/cmd/reprise-lab/sim/blocks"
 )
 
@@ -65,14 +64,6 @@ func describe(t *blocks.Trace) string {
 	return b.String()
 }
 
-func write(t testing.TB, text string) string {
-	path := filepath.Join(t.TempDir(), "sample")
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 func TestFormats(t *testing.T) {
 	for format, want := range map[Format]string{
 		Blocks: `1 96/8 [0 1 2][3] chat turn 1 of 4 goes on
@@ -112,7 +103,7 @@ func TestFormats(t *testing.T) {
 1 100/8 [0 1 2 3 4 5][] request turn 2 of 1 after 1 by 1
 `,
 	} {
-		path := write(t, samples[format])
+		path := clitest.Write(t, "sample", samples[format])
 		if found, err := Detect(path); err != nil || found != format {
 			t.Errorf("%s: detected %q, %v", format, found, err)
 		}
@@ -133,7 +124,7 @@ func TestFormats(t *testing.T) {
 // TestWrite: what is written is read as the same trace, for each format.
 func TestWrite(t *testing.T) {
 	for format, text := range samples {
-		want, err := Open(write(t, text), format, Options{Seed: 3, Unended: true, Predict: func(turn Turn) float32 { return 1 / float32(turn.Number+1) }})
+		want, err := Open(clitest.Write(t, "sample", text), format, Options{Seed: 3, Unended: true, Predict: func(turn Turn) float32 { return 1 / float32(turn.Number+1) }})
 		if err != nil {
 			t.Fatal(err)
 		}

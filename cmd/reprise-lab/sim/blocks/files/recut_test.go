@@ -3,17 +3,19 @@ package files
 import (
 	"strings"
 	"testing"
+
+	"reprise/cmd/internal/cli/clitest"
 )
 
 // TestRecutText: blocks that are joined are those of a text that is cut into larger ones at once.
 func TestRecutText(t *testing.T) {
 	for _, format := range []Format{AgentText, ShareGPT, OASST} {
-		small, err := Open(write(t, samples[format]), format, Options{Tokens: 2})
+		small, err := Open(clitest.Write(t, "sample", samples[format]), format, Options{Tokens: 2})
 		if err != nil {
 			t.Fatal(err)
 		}
 		for _, tokens := range []int{2, 4, 10, 32} {
-			want, err := Open(write(t, samples[format]), format, Options{Tokens: tokens})
+			want, err := Open(clitest.Write(t, "sample", samples[format]), format, Options{Tokens: tokens})
 			if err != nil {
 				t.Fatal(err)
 			}
