@@ -37,8 +37,6 @@ const (
 	WrittenTokens  = "gen_ai.usage.cache_creation.input_tokens"
 	CacheResult    = "reprise.cache.result"
 	CacheReason    = "reprise.cache.reason"
-	CacheEntry     = "reprise.cache.entry.id"
-	CacheEntryAge  = "reprise.cache.entry.age"
 	SimilarityFrom = "reprise.cache.similarity_from"
 	TokensSaved    = "reprise.tokens_saved"
 	Tenant         = "reprise.tenant"

@@ -141,7 +141,3 @@ func TestNoAllocation(t *testing.T) {
 		}
 	}
 }
-
-type discard struct{}
-
-func (discard) Write(p []byte) (int, error) { return len(p), nil }

@@ -45,13 +45,13 @@ func TestExamples(t *testing.T) {
 	clock := now
 	w := NewWatch(Options{Prompts: true, Now: func() time.Time { return clock }})
 	for i := range 5 {
-		w.count(&Diagnosis{Why: New}, example(fmt.Sprint("p", i)))
+		w.count(&Diagnosis{Why: whyNew}, example(fmt.Sprint("p", i)))
 		clock = clock.Add(time.Minute)
 	}
 	if got := w.prompts(t); !slices.Equal(got, []string{"p4", "p3", "p2"}) {
 		t.Errorf("%q", got)
 	}
-	w.count(&Diagnosis{Why: New}, &observe.Outcome{NoStore: true})
+	w.count(&Diagnosis{Why: whyNew}, &observe.Outcome{NoStore: true})
 	if got := w.prompts(t); len(got) != 3 {
 		t.Errorf("%q, after a miss without an example", got)
 	}
@@ -62,11 +62,11 @@ func TestExamples(t *testing.T) {
 	if w.examples.bytes != 0 || len(w.examples.groups) != 0 || w.examples.all.Len() != 0 {
 		t.Errorf("%d bytes are kept that no report shows", w.examples.bytes)
 	}
-	w.count(&Diagnosis{Why: New}, example("secret"))
+	w.count(&Diagnosis{Why: whyNew}, example("secret"))
 	w.Forget(store.Filter{})
 	late := example("secret")
 	late.Came = stale()
-	w.count(&Diagnosis{Why: New}, late)
+	w.count(&Diagnosis{Why: whyNew}, late)
 	if got := w.prompts(t); len(got) != 0 || w.examples.bytes != 0 {
 		t.Errorf("%q, after a purge", got)
 	}
@@ -115,10 +115,10 @@ func TestNearestEntry(t *testing.T) {
 		why   Why
 		entry uint64
 	}{
-		{b, Fresh, Facts{}, Scope, 5}, {a, Gone, Facts{}, Evicted, 5}, {a, Stale, Facts{}, Expired, 5}, {a, Fresh, Facts{}, ExactOnly, 5}, {a, Fresh, Facts{Raised: true}, Below, 5},
-		{b, Gone, Facts{Veto: "number", Nearest: 7}, Veto, 7}, {b, Gone, Facts{Near: true, Nearest: 7}, Below, 7}, {b, Gone, Facts{Request: true, Nearest: 7}, ByRequest, 7},
-		{b, Gone, Facts{Refused: true, Nearest: 7}, Refused, 7}, {b, Gone, Facts{Shadow: true, Nearest: 7}, Shadow, 7}, {b, Gone, Facts{Explored: true, Nearest: 7}, Explored, 7},
-		{b, Gone, Facts{Expired: true, Nearest: 7}, Expired, 7}, {b, Gone, Facts{}, New, 0},
+		{b, Fresh, Facts{}, whyScope, 5}, {a, Gone, Facts{}, whyEvicted, 5}, {a, Stale, Facts{}, whyExpired, 5}, {a, Fresh, Facts{}, whyExactOnly, 5}, {a, Fresh, Facts{Raised: true}, whyBelow, 5},
+		{b, Gone, Facts{Veto: "number", Nearest: 7}, whyVeto, 7}, {b, Gone, Facts{Near: true, Nearest: 7}, whyBelow, 7}, {b, Gone, Facts{Request: true, Nearest: 7}, whyRequest, 7},
+		{b, Gone, Facts{Refused: true, Nearest: 7}, whyRefused, 7}, {b, Gone, Facts{Shadow: true, Nearest: 7}, whyShadow, 7}, {b, Gone, Facts{Explored: true, Nearest: 7}, whyExplored, 7},
+		{b, Gone, Facts{Expired: true, Nearest: 7}, whyExpired, 7}, {b, Gone, Facts{}, whyNew, 0},
 	} {
 		w := watch(0)
 		w.keep(a, 5)
@@ -194,18 +194,18 @@ func TestSet(t *testing.T) {
 		d    Diagnosis
 		want string
 	}{
-		{Diagnosis{Why: Shadow}, "REPRISE_MODE=semantic"},
-		{Diagnosis{Why: Expired}, "REPRISE_TTL=48h"},
-		{Diagnosis{Why: Expired, What: ByClient}, ""},
-		{Diagnosis{Why: Expired, What: ByRule}, ""},
-		{Diagnosis{Why: Evicted}, "REPRISE_CAPACITY_ENTRIES=120"},
-		{Diagnosis{Why: NotStored, What: "policy"}, "REPRISE_CAPACITY_ENTRIES=120"},
-		{Diagnosis{Why: NotStored, What: "size"}, "REPRISE_MAX_ENTRY_BYTES=2097152"},
-		{Diagnosis{Why: NotStored, What: "length"}, ""},
-		{Diagnosis{Why: Scope, Differs: differs("user")}, "REPRISE_IGNORE_FIELDS=metadata,user"},
-		{Diagnosis{Why: Scope, Differs: differs("header:X-Id", "metadata", "user", "header:X-Run")}, "REPRISE_IGNORE_FIELDS=metadata,user REPRISE_IGNORE_HEADERS=X-Run,X-Id"},
-		{Diagnosis{Why: Scope, Differs: differs("temperature", "system", PartTenant, "header:X,Y\n")}, ""},
-		{Diagnosis{Why: New}, ""},
+		{Diagnosis{Why: whyShadow}, "REPRISE_MODE=semantic"},
+		{Diagnosis{Why: whyExpired}, "REPRISE_TTL=48h"},
+		{Diagnosis{Why: whyExpired, What: ByClient}, ""},
+		{Diagnosis{Why: whyExpired, What: ByRule}, ""},
+		{Diagnosis{Why: whyEvicted}, "REPRISE_CAPACITY_ENTRIES=120"},
+		{Diagnosis{Why: whyNotStored, What: "policy"}, "REPRISE_CAPACITY_ENTRIES=120"},
+		{Diagnosis{Why: whyNotStored, What: "size"}, "REPRISE_MAX_ENTRY_BYTES=2097152"},
+		{Diagnosis{Why: whyNotStored, What: "length"}, ""},
+		{Diagnosis{Why: whyScope, Differs: differs("user")}, "REPRISE_IGNORE_FIELDS=metadata,user"},
+		{Diagnosis{Why: whyScope, Differs: differs("header:X-Id", "metadata", "user", "header:X-Run")}, "REPRISE_IGNORE_FIELDS=metadata,user REPRISE_IGNORE_HEADERS=X-Run,X-Id"},
+		{Diagnosis{Why: whyScope, Differs: differs("temperature", "system", partTenant, "header:X,Y\n")}, ""},
+		{Diagnosis{Why: whyNew}, ""},
 	} {
 		if got := strings.Join(c.d.Set(&s), " "); got != c.want {
 			t.Errorf("%s: %q, not %q", c.d.Status(), got, c.want)
@@ -215,7 +215,7 @@ func TestSet(t *testing.T) {
 		t.Errorf("the settings have changed: %v", got)
 	}
 	s.TTL, s.Capacity = s.MaxTTL, ""
-	for _, d := range []Diagnosis{{Why: Expired}, {Why: Evicted}, {Why: NotStored, What: "policy"}} {
+	for _, d := range []Diagnosis{{Why: whyExpired}, {Why: whyEvicted}, {Why: whyNotStored, What: "policy"}} {
 		if got := d.Set(&s); got != nil {
 			t.Errorf("%s, at the most that is allowed: %v", d.Status(), got)
 		}

@@ -90,7 +90,7 @@ const MostTexts = 64
 func newIndex(limit int) index {
 	x := index{seed: maphash.MakeSeed(), limit: limit, first: 1, next: 1, owns: map[uint64]uint64{}, asked: map[uint64]uint64{}, places: map[uint64]uint64{},
 		scopes: map[[32]byte]*scope{}, texts: map[uint64]*text{}, numbers: map[string]uint16{}}
-	for _, name := range []string{"", PartTenant, PartNamespace, PartSystem, PartTurns, PartMessage, PartRest, PartEndpoint, PartQuery, ByClient, ByRule} {
+	for _, name := range []string{"", partTenant, partNamespace, PartSystem, partTurns, PartMessage, PartRest, PartEndpoint, PartQuery, ByClient, ByRule} {
 		x.number(name) // there is room for these, however many names clients choose
 	}
 	return x
@@ -137,7 +137,7 @@ func digest(seed maphash.Seed, s string) uint32 { return uint32(maphash.String(s
 
 // partsOf are the parts of the scope of r, by the numbers of their names.
 func (x *index) partsOf(r *Request, room []part) []part {
-	all := append(room, part{x.number(PartTenant), digest(x.seed, r.Tenant)}, part{x.number(PartNamespace), digest(x.seed, r.Namespace)})
+	all := append(room, part{x.number(partTenant), digest(x.seed, r.Tenant)}, part{x.number(partNamespace), digest(x.seed, r.Namespace)})
 	for _, p := range r.Parts {
 		all = append(all, part{x.number(p.Name), p.Digest})
 	}

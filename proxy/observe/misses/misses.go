@@ -68,10 +68,10 @@ func (t *Text) place(at int) int {
 
 // The names of parts that this package has words for, beside the members of the body.
 const (
-	PartTenant    = "tenant"
-	PartNamespace = "namespace"
+	partTenant    = "tenant"
+	partNamespace = "namespace"
 	PartSystem    = "system"       // the messages before the first user's
-	PartTurns     = "turns"        // the conversation before the prompt, which is no part of a scope
+	partTurns     = "turns"        // the conversation before the prompt, which is no part of a scope
 	PartMessage   = "last-message" // what the last message holds beside its text
 	PartRest      = "other-fields" // members beyond the first ones
 	PartEndpoint  = "endpoint"     // the path of the request
@@ -81,7 +81,7 @@ const (
 )
 
 // ownParts are names that do not come from clients, without PartRest.
-var ownParts = []string{PartTenant, PartNamespace, PartSystem, PartTurns, PartMessage, PartEndpoint, PartQuery, partIgnored}
+var ownParts = []string{partTenant, partNamespace, PartSystem, partTurns, PartMessage, PartEndpoint, PartQuery, partIgnored}
 
 // Facts are what the cache has found out about a request that missed.
 type Facts struct {
@@ -107,20 +107,20 @@ type Why string
 
 // The reasons, in the order in which they are looked for.
 const (
-	ByRequest Why = "request"    // the client wanted a new answer
-	Shadow    Why = "shadow"     // the mode is shadow
-	Explored  Why = "explore"    // the stored answer is compared with a new one
-	Refused   Why = "refused"    // a verdict said that the stored answer is wrong
-	Expired   Why = "expired"    // the answer was too old
-	NotStored Why = "not-stored" // an answer was given before, and not kept
-	Evicted   Why = "evicted"    // the answer has left to make room
-	ExactOnly Why = "exact-only" // the same is kept in other words or another form, and only equal requests were looked for
-	Scope     Why = "scope"      // the same is kept in another scope
-	Chain     Why = "chain"      // the same is kept in another conversation
-	Veto      Why = "veto"       // a guard refused the nearest answer
-	Degraded  Why = "degraded"   // a step of the cache failed
-	Below     Why = "below"      // the nearest answer is below the gate
-	New       Why = "new"        // nothing of the kind is known
+	whyRequest   Why = "request"    // the client wanted a new answer
+	whyShadow    Why = "shadow"     // the mode is shadow
+	whyExplored  Why = "explore"    // the stored answer is compared with a new one
+	whyRefused   Why = "refused"    // a verdict said that the stored answer is wrong
+	whyExpired   Why = "expired"    // the answer was too old
+	whyNotStored Why = "not-stored" // an answer was given before, and not kept
+	whyEvicted   Why = "evicted"    // the answer has left to make room
+	whyExactOnly Why = "exact-only" // the same is kept in other words or another form, and only equal requests were looked for
+	whyScope     Why = "scope"      // the same is kept in another scope
+	whyChain     Why = "chain"      // the same is kept in another conversation
+	whyVeto      Why = "veto"       // a guard refused the nearest answer
+	whyDegraded  Why = "degraded"   // a step of the cache failed
+	whyBelow     Why = "below"      // the nearest answer is below the gate
+	whyNew       Why = "new"        // nothing of the kind is known
 )
 
 // Difference is a part in which a request differs from the nearest one that is kept.

@@ -73,10 +73,10 @@ func TestOwnersAreApart(t *testing.T) {
 		t.Errorf("%s, of what others have kept", got)
 	}
 	d := w.Explain(mine.request(), at(now), fresh)
-	if d.Why != New || d.Scopes != 0 || len(d.Differs) != 0 || strings.ContainsAny(d.Words(), "0123456789") {
+	if d.Why != whyNew || d.Scopes != 0 || len(d.Differs) != 0 || strings.ContainsAny(d.Words(), "0123456789") {
 		t.Errorf("explained to a client: %+v, %s", d, d.Words())
 	}
-	if o := d.Operator(); o.Why != Scope || o.Differs[0].Part != PartNamespace || o.Differs[1].Part != "user" {
+	if o := d.Operator(); o.Why != whyScope || o.Differs[0].Part != partNamespace || o.Differs[1].Part != "user" {
 		t.Errorf("to the operator: %+v", o)
 	}
 	w.keep(ask{tenant: "t", namespace: "n", prompt: "p", fields: []string{"user=2"}}, 5000)
@@ -127,7 +127,7 @@ func (m *model) why(a ask) string {
 		return "why=new"
 	}
 	switch names := m.differ(a, best); {
-	case slices.Equal(names, []string{PartTurns}):
+	case slices.Equal(names, []string{partTurns}):
 		return "why=chain"
 	default:
 		return "why=scope;differs=" + strings.Join(names, "+")
@@ -143,7 +143,7 @@ func (m *model) differ(a, b ask) (names []string) {
 	}
 	slices.Sort(names)
 	if a.talk != b.talk {
-		names = append(names, PartTurns)
+		names = append(names, partTurns)
 	}
 	return names
 }

@@ -20,9 +20,9 @@ func TestWindow(t *testing.T) {
 	for minute := range 90 {
 		clock = now.Add(time.Duration(minute) * time.Minute)
 		requests += 3 // hits
-		miss(&Diagnosis{Why: Expired, hit: true})
+		miss(&Diagnosis{Why: whyExpired, hit: true})
 		if minute%2 == 0 {
-			miss(&Diagnosis{Why: New})
+			miss(&Diagnosis{Why: whyNew})
 		}
 	}
 	r := w.Report(Settings{})
@@ -36,7 +36,7 @@ func TestWindow(t *testing.T) {
 	if r := w.Report(Settings{}); r.Misses != 0 || len(r.Groups) != 0 {
 		t.Errorf("two hours later: %+v", r)
 	}
-	miss(&Diagnosis{Why: New})
+	miss(&Diagnosis{Why: whyNew})
 	if r := w.Report(Settings{}); r.Misses != 1 || r.Requests != 1 {
 		t.Errorf("the first one after a pause: %+v", r)
 	}
@@ -46,7 +46,7 @@ func TestWindow(t *testing.T) {
 func TestGroupsAreBounded(t *testing.T) {
 	w := watch(0)
 	for i := range 5000 {
-		w.count(&Diagnosis{Why: Scope, Differs: []Difference{{Part: fmt.Sprint("x", i), Byte: -1}}}, &observe.Outcome{NoStore: true})
+		w.count(&Diagnosis{Why: whyScope, Differs: []Difference{{Part: fmt.Sprint("x", i), Byte: -1}}}, &observe.Outcome{NoStore: true})
 	}
 	r := w.Report(Settings{})
 	if len(r.Groups) != mostGroups+1 || r.Groups[0].Why != "other" || r.Groups[0].Count != 5000-mostGroups {
@@ -77,7 +77,7 @@ func TestCountedWithoutRequest(t *testing.T) {
 // TestWords: each reason has a sentence, and a status that can be in a header.
 func TestWords(t *testing.T) {
 	seen := map[string]bool{}
-	for _, why := range []Why{ByRequest, Shadow, Explored, Refused, Expired, NotStored, Evicted, ExactOnly, Scope, Chain, Veto, Degraded, Below, New, "other"} {
+	for _, why := range []Why{whyRequest, whyShadow, whyExplored, whyRefused, whyExpired, whyNotStored, whyEvicted, whyExactOnly, whyScope, whyChain, whyVeto, whyDegraded, whyBelow, whyNew, "other"} {
 		d := &Diagnosis{Why: why, What: "x"}
 		if words := d.Words(); seen[words] || !strings.HasSuffix(words, ".") {
 			t.Errorf("%s: %s", why, words)
@@ -85,18 +85,18 @@ func TestWords(t *testing.T) {
 			seen[words] = true
 		}
 	}
-	d := &Diagnosis{Why: Scope, Scopes: 3, Alike: true, Differs: []Difference{{Part: PartSystem, Index: 1, Byte: 212, Looks: "date"}, {Part: "header:X-Run", Byte: -1}, {Part: "a\"b\\\n\x7fé;", Byte: -1}}}
+	d := &Diagnosis{Why: whyScope, Scopes: 3, Alike: true, Differs: []Difference{{Part: PartSystem, Index: 1, Byte: 212, Looks: "date"}, {Part: "header:X-Run", Byte: -1}, {Part: "a\"b\\\n\x7fé;", Byte: -1}}}
 	if got := d.Status(); got != `why=scope;differs=system-2@212:date+header:X-Run+a?b?????` {
 		t.Error(got)
 	}
 	if got := d.Words(); got != "The same prompt is kept in 3 other scopes; they differ in: system prompt, message 2 (byte 212: looks like a date), header X-Run, field a?b?????." {
 		t.Error(got)
 	}
-	d = &Diagnosis{Why: Scope, Scopes: 1, Differs: []Difference{{Part: "ignored", Byte: -1}}}
+	d = &Diagnosis{Why: whyScope, Scopes: 1, Differs: []Difference{{Part: "ignored", Byte: -1}}}
 	if got := d.Words(); got != "The same prompt is kept in another scope; it differs in: what the settings and rules ignore." {
 		t.Error(got)
 	}
-	d = &Diagnosis{Why: Scope, Scopes: 1, Differs: []Difference{{Part: "header:X-Acme-Frontend-Session-Correlation-Token", Byte: -1}}}
+	d = &Diagnosis{Why: whyScope, Scopes: 1, Differs: []Difference{{Part: "header:X-Acme-Frontend-Session-Correlation-Token", Byte: -1}}}
 	if got := d.Repair(); !strings.Contains(got, " X-Acme-Frontend-Session-Correlation-Token ") {
 		t.Errorf("a repair with another name than that of the header: %s", got)
 	}
@@ -145,7 +145,7 @@ func TestConcurrent(t *testing.T) {
 func TestScopeRepairs(t *testing.T) {
 	for part, want := range map[string]string{"tools": "Send the same tools ", "temperature": "Where no answer depends on it, send the same each time.", PartQuery: "Where no answer ",
 		PartRest: "Where no answer ", "user": "Where no answer depends on it, add user ", "model": "", PartEndpoint: "", PartMessage: "", "ignored": ""} {
-		d := &Diagnosis{Why: Scope, Scopes: 1, Differs: []Difference{{Part: part, Byte: -1}}}
+		d := &Diagnosis{Why: whyScope, Scopes: 1, Differs: []Difference{{Part: part, Byte: -1}}}
 		if got := d.Repair(); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %q", part, got)
 		}

@@ -33,17 +33,17 @@ func (w *Watch) Explain(r *Request, f *Facts, alive func(id uint64) Life) *Diagn
 func (w *Watch) diagnose(r *Request, f *Facts, alive func(id uint64) Life, most, walked int) *Diagnosis {
 	switch {
 	case f.Request:
-		return &Diagnosis{Why: ByRequest, hit: f.Fresh, nearest: f.Nearest}
+		return &Diagnosis{Why: whyRequest, hit: f.Fresh, nearest: f.Nearest}
 	case f.Shadow:
-		return &Diagnosis{Why: Shadow, hit: true, nearest: f.Nearest}
+		return &Diagnosis{Why: whyShadow, hit: true, nearest: f.Nearest}
 	case f.Explored:
-		return &Diagnosis{Why: Explored, hit: true, nearest: f.Nearest}
+		return &Diagnosis{Why: whyExplored, hit: true, nearest: f.Nearest}
 	case f.Expired:
-		return &Diagnosis{Why: Expired, What: f.Short, hit: true, nearest: f.Nearest}
+		return &Diagnosis{Why: whyExpired, What: f.Short, hit: true, nearest: f.Nearest}
 	case f.Refused:
-		return &Diagnosis{Why: Refused, nearest: f.Nearest}
+		return &Diagnosis{Why: whyRefused, nearest: f.Nearest}
 	case f.Away:
-		return &Diagnosis{Why: Degraded, What: fetching, hit: true, nearest: f.Nearest}
+		return &Diagnosis{Why: whyDegraded, What: fetching, hit: true, nearest: f.Nearest}
 	case r.Asks == 0:
 		return f.rest()
 	}
@@ -67,13 +67,13 @@ func (w *Watch) diagnose(r *Request, f *Facts, alive func(id uint64) Life, most,
 func (f *Facts) rest() *Diagnosis {
 	switch {
 	case f.Veto != "":
-		return &Diagnosis{Why: Veto, What: f.Veto, hit: true, nearest: f.Nearest}
+		return &Diagnosis{Why: whyVeto, What: f.Veto, hit: true, nearest: f.Nearest}
 	case f.Degraded != "":
-		return &Diagnosis{Why: Degraded, What: f.Degraded}
+		return &Diagnosis{Why: whyDegraded, What: f.Degraded}
 	case f.Near:
-		return &Diagnosis{Why: Below, nearest: f.Nearest}
+		return &Diagnosis{Why: whyBelow, nearest: f.Nearest}
 	}
-	return &Diagnosis{Why: New}
+	return &Diagnosis{Why: whyNew}
 }
 
 // look is a request with what one look at the index has found.
@@ -153,19 +153,19 @@ func (l *look) fate() *Diagnosis {
 	case l.here.owner == unique.Handle[owner]{}:
 		return nil
 	case l.here.scope == nil:
-		return &Diagnosis{Why: NotStored, What: l.reason, hit: l.reason != "status" && l.reason != "error"} // an error would have been no hit
+		return &Diagnosis{Why: whyNotStored, What: l.reason, hit: l.reason != "status" && l.reason != "error"} // an error would have been no hit
 	}
 	switch life := l.alive(l.here.id); {
 	case life == Stale || life == Gone && l.here.until <= l.Now.Unix():
-		return &Diagnosis{Why: Expired, What: l.reason, hit: true, nearest: l.here.id}
+		return &Diagnosis{Why: whyExpired, What: l.reason, hit: true, nearest: l.here.id}
 	case life == Gone:
-		return &Diagnosis{Why: Evicted, hit: true, nearest: l.here.id}
+		return &Diagnosis{Why: whyEvicted, hit: true, nearest: l.here.id}
 	case l.Raised:
-		return &Diagnosis{Why: Below, nearest: l.here.id}
+		return &Diagnosis{Why: whyBelow, nearest: l.here.id}
 	case l.Veto != "" || l.Degraded != "":
 		return l.rest()
 	}
-	return &Diagnosis{Why: ExactOnly, hit: true, nearest: l.here.id}
+	return &Diagnosis{Why: whyExactOnly, hit: true, nearest: l.here.id}
 }
 
 // unknownParts is how many differences count for a scope of which the parts are not known: it is not the nearest where another one is.
@@ -232,17 +232,17 @@ func (w *Watch) forget(gone []near) {
 
 // diagnosis says in what l differs from o.
 func (w *Watch) diagnosis(l *look, o *near) *Diagnosis {
-	d := &Diagnosis{Why: Scope, hit: !o.turns && !o.unsure, nearest: o.id}
+	d := &Diagnosis{Why: whyScope, hit: !o.turns && !o.unsure, nearest: o.id}
 	switch {
 	case o.same:
-		d.Why = Chain
+		d.Why = whyChain
 		return d
 	case o.known && l.Parts != nil:
 		var room [64]uint16
 		w.places(l, o, d, differences(l.parts, o.parts, len(room), room[:0]))
 	}
 	if o.turns {
-		d.Differs = append(d.Differs, Difference{Part: PartTurns, Byte: -1})
+		d.Differs = append(d.Differs, Difference{Part: partTurns, Byte: -1})
 	}
 	return d
 }

@@ -62,7 +62,7 @@ func (d *Diagnosis) advice() advice {
 
 // Words is the reason in one sentence.
 func (d *Diagnosis) Words() string {
-	if d.Why == Scope {
+	if d.Why == whyScope {
 		return d.scopeWords()
 	}
 	return d.advice().words
@@ -70,7 +70,7 @@ func (d *Diagnosis) Words() string {
 
 // Repair is what an operator can do about the reason, in one sentence for each part that differs; "" where there is nothing.
 func (d *Diagnosis) Repair() string {
-	if d.Why != Scope {
+	if d.Why != whyScope {
 		return d.advice().repair
 	}
 	var all []string
@@ -84,7 +84,7 @@ func (d *Diagnosis) Repair() string {
 
 // Set is the variables with the values that repair the reason; none where no one value does, or where it is a choice for which this needs to be read: Repair.
 func (d *Diagnosis) Set(s *Settings) []string {
-	if d.Why == Scope {
+	if d.Why == whyScope {
 		return d.ignored(s)
 	}
 	if set := d.advice().set; set != nil {
@@ -124,9 +124,9 @@ var partAdvices = map[string]partAdvice{
 	PartRest:       {"other fields", sendSame},
 	PartQuery:      {"query of the URL", sendSame},
 	partIgnored:    {words: "what the settings and rules ignore"},
-	PartTurns:      {words: "the conversation before it"},
-	PartTenant:     {PartTenant, "Where these clients may share answers, REPRISE_TENANT_FROM names them as one tenant."},
-	PartNamespace:  {PartNamespace, "Where these clients may share answers, let them send one namespace."},
+	partTurns:      {words: "the conversation before it"},
+	partTenant:     {partTenant, "Where these clients may share answers, REPRISE_TENANT_FROM names them as one tenant."},
+	partNamespace:  {partNamespace, "Where these clients may share answers, let them send one namespace."},
 	PartEndpoint:   {words: PartEndpoint},
 	"model":        {words: "model"},
 	"tools":        {"tools", "Send the same tools with the same descriptions in the same order; where only an order changes, REPRISE_CANONICAL makes it one, which the model sees."},

@@ -16,7 +16,7 @@ import (
 // Ledger counts tokens and money by tenant and model. It is safe for concurrent use.
 //
 // It has a bounded number of names: the first 100 tenants, the first 100 models and the first 1,000 pairs of them since the start. What comes
-// after these is counted under [Other], with its own price.
+// after these is counted under [other], with its own price.
 type Ledger struct {
 	table   atomic.Pointer[Table] // nil: no prices
 	missing atomic.Int64          // answers without a report of their tokens
@@ -35,14 +35,14 @@ const (
 	mostName    = 128 // bytes
 )
 
-// Other is the tenant and the model of what has no room under its own names.
-const Other = "other"
+// other is the tenant and the model of what has no room under its own names.
+const other = "other"
 
 type pair struct{ tenant, model string }
 
 // account is what is counted of one pair.
 type account struct {
-	model        string // may be Other
+	model        string // may be other
 	known        atomic.Pointer[known]
 	spent, saved side
 }
@@ -153,10 +153,10 @@ func (l *Ledger) of(tenant, model string) *account {
 	}
 	a = &account{model: p.model}
 	l.pairs[p] = a
-	if p.tenant != Other {
+	if p.tenant != other {
 		l.tenants[p.tenant] = true
 	}
-	if p.model != Other {
+	if p.model != other {
 		l.models[p.model] = l.table.Load().Of(p.model) == nil
 	}
 	return a
@@ -166,7 +166,7 @@ func (l *Ledger) of(tenant, model string) *account {
 func (l *Ledger) pairLocked(tenant, model string) pair {
 	p := pair{admitted(l.tenants, tenant, mostTenants), admitted(l.models, model, mostModels)}
 	if l.pairs[p] == nil && len(l.pairs) >= mostPairs-1 { // one is that of all others
-		p = pair{Other, Other}
+		p = pair{other, other}
 	}
 	return p
 }
@@ -176,7 +176,7 @@ func admitted(names map[string]bool, name string, most int) string {
 	if _, known := names[name]; known || len(names) < most && isLabel(name) {
 		return name
 	}
-	return Other
+	return other
 }
 
 // isLabel reports whether a name that a client may have chosen can be shown as it is.

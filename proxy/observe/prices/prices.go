@@ -55,8 +55,8 @@ type row struct {
 	price Price
 }
 
-// DefaultCurrency is that of a file that names none.
-const DefaultCurrency = "USD"
+// defaultCurrency is that of a file that names none.
+const defaultCurrency = "USD"
 
 // Of returns the price of a model, nil where the table has none. Where t is nil it has none of any.
 func (t *Table) Of(model string) *Price {
@@ -103,7 +103,7 @@ func Parse(name string, text []byte) (*Table, error) {
 var currencyCode = regexp.MustCompile(`^[A-Z]{3}$`)
 
 func read(d *yamlfile.Document) (*Table, error) {
-	t, root := &Table{currency: DefaultCurrency}, d.Root().Fields("currency", "prices")
+	t, root := &Table{currency: defaultCurrency}, d.Root().Fields("currency", "prices")
 	if v, ok := root.Get("currency"); ok {
 		if t.currency, ok = v.Text("a currency, such as USD"); ok && !currencyCode.MatchString(t.currency) {
 			v.Bad("allowed is a code of three capital letters, such as USD")

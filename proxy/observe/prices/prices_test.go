@@ -197,7 +197,7 @@ func TestNewPrices(t *testing.T) {
 // and no token is lost.
 func TestBounds(t *testing.T) {
 	l := NewLedger(table(t, "prices: [{model: '*', input: 1, output: 1}]"))
-	hostile := []string{"", "a b", "a\nb", "é", "\xff", strings.Repeat("m", 129), strings.Repeat("\x00", 1<<20), Other}
+	hostile := []string{"", "a b", "a\nb", "é", "\xff", strings.Repeat("m", 129), strings.Repeat("\x00", 1<<20), other}
 	n := 0
 	for tenant := range 1000 {
 		for model := range 20 {
@@ -214,7 +214,7 @@ func TestBounds(t *testing.T) {
 	tenants, models := map[string]bool{}, map[string]bool{}
 	for _, a := range r.Accounts {
 		tenants[a.Tenant], models[a.Model] = true, true
-		if a.Tenant != Other && !isLabel(a.Tenant) || a.Model != Other && !isLabel(a.Model) {
+		if a.Tenant != other && !isLabel(a.Tenant) || a.Model != other && !isLabel(a.Model) {
 			t.Fatalf("%q %q", a.Tenant, a.Model)
 		}
 	}

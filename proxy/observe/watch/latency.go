@@ -7,13 +7,13 @@ import (
 	"time"
 )
 
-// Class is a kind of answers whose times are kept apart.
-type Class int
+// class is a kind of answers whose times are kept apart.
+type class int
 
 // The classes.
 const (
-	Hit  Class = iota // a stored answer
-	Miss              // the upstream's
+	ofHit  class = iota // a stored answer
+	ofMiss              // the upstream's
 	classes
 )
 
@@ -46,7 +46,7 @@ func lowerBound(b int) time.Duration {
 // latencies count times since the last sample.
 type latencies [classes][buckets]atomic.Int64
 
-func (l *latencies) observe(c Class, took time.Duration) { l[c][bucketOf(took)].Add(1) }
+func (l *latencies) observe(c class, took time.Duration) { l[c][bucketOf(took)].Add(1) }
 
 // take moves the counts to both histories, as they are: a sum of packed ones would be less exact.
 func (l *latencies) take(to ...*history) {

@@ -57,7 +57,7 @@ const how = "hit_ratio is exact, semantic, shared and stale over these and misse
 // MostPoints is how many steps a Report has at most.
 const MostPoints = 720
 
-// Report returns the last window of the history in at most points steps. Each is a multiple of FineStep where the window is at most Fine, else
+// Report returns the last window of the history in at most points steps. Each is a multiple of fineStep where the window is at most fine, else
 // one of Step.
 func (w *Watch) Report(window time.Duration, points int) Report {
 	window = min(max(window, Step), Long)
@@ -117,7 +117,7 @@ func columnsOf(groups []group, all *group) Report {
 		}
 	}
 	for c, name := range classNames {
-		r.Heat[name] = heatOf(groups, Class(c))
+		r.Heat[name] = heatOf(groups, class(c))
 	}
 	r.Totals = all.totals()
 	return r
@@ -153,7 +153,7 @@ func (s *spread) seconds(p float64) *Value {
 }
 
 // heatOf has a row for each doubling of the time, between the shortest and the longest time of the window.
-func heatOf(groups []group, c Class) Heat {
+func heatOf(groups []group, c class) Heat {
 	h := Heat{Bounds: []Value{}, Counts: [][]int64{}}
 	first, last := doublings, -1
 	rows := make([][doublings]int64, len(groups))

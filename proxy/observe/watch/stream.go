@@ -58,8 +58,8 @@ type Event struct {
 	Data []byte // JSON, without line feeds
 }
 
-// ErrViewers is why there is no room for another viewer.
-var ErrViewers = errors.New("there are as many viewers as allowed")
+// errViewers is why there is no room for another viewer.
+var errViewers = errors.New("there are as many viewers as allowed")
 
 // Viewer gets events until it is closed.
 type Viewer struct {
@@ -104,7 +104,7 @@ func (all *viewers) add(v *Viewer) error {
 	defer all.mu.Unlock()
 	list := all.now()
 	if all.closed || len(list) >= all.most {
-		return ErrViewers
+		return errViewers
 	}
 	all.recent.show(v)
 	list = append(list[:len(list):len(list)], v)

@@ -14,12 +14,12 @@ import (
 	"reprise/store"
 )
 
-// Step and Long are the step of the history and how far it goes back; FineStep and Fine those of the finer one beside it.
+// Step and Long are the step of the history and how far it goes back; fineStep and fine those of the finer one beside it.
 const (
 	Step     = 10 * time.Second
 	Long     = 24 * time.Hour
-	FineStep = time.Second
-	Fine     = 10 * time.Minute
+	fineStep = time.Second
+	fine     = 10 * time.Minute
 )
 
 // Results is how many ways there are in which a request is answered.
@@ -34,7 +34,7 @@ type Counters struct {
 
 // Options configures a Watch.
 type Options struct {
-	Read    func() Counters    // called every FineStep, and by no request; required
+	Read    func() Counters    // called every fineStep, and by no request; required
 	Store   func() store.Stats // called every minute; nil: there are no minutes
 	Viewers int                // most viewers at the same time; default DefaultViewers
 }
@@ -65,7 +65,7 @@ func New(o Options) *Watch {
 		o.Viewers = DefaultViewers
 	}
 	w := &Watch{o: o, started: time.Now(), closed: make(chan struct{}), ended: make(chan struct{}),
-		fine: history{step: FineStep, kept: int(Fine / FineStep)}, coarse: history{step: Step, kept: int(Long / Step)}}
+		fine: history{step: fineStep, kept: int(fine / fineStep)}, coarse: history{step: Step, kept: int(Long / Step)}}
 	w.viewers.most = o.Viewers
 	if o.Store != nil {
 		w.minutes.read, w.minutes.begin, w.minutes.before = o.Store, w.started, o.Store()
@@ -84,7 +84,7 @@ func (w *Watch) Close() {
 // Started is when the counters were 0.
 func (w *Watch) Started() time.Time { return w.started }
 
-// run takes a sample at each multiple of FineStep.
+// run takes a sample at each multiple of fineStep.
 func (w *Watch) run() {
 	defer close(w.ended)
 	for last := int64(0); ; {
@@ -107,7 +107,7 @@ func (w *Watch) run() {
 
 // sample appends what was counted until the end of a fine step to the history.
 func (w *Watch) sample(step int64) {
-	const per = int64(Step / FineStep)
+	const per = int64(Step / fineStep)
 	now := w.o.Read()
 	w.mu.Lock()
 	w.times.take(&w.fine, &w.coarse)
@@ -120,7 +120,7 @@ func (w *Watch) sample(step int64) {
 	if ends {
 		w.viewers.tick(w.fine.timeOf(step))
 	}
-	if step%int64(time.Minute/FineStep) == 0 && w.minutes.read != nil {
+	if step%int64(time.Minute/fineStep) == 0 && w.minutes.read != nil {
 		w.minutes.end()
 	}
 }
@@ -133,9 +133,9 @@ func (w *Watch) Ended(o *observe.Outcome) {
 	}
 	switch o.Result {
 	case observe.Exact, observe.Semantic, observe.Stale:
-		w.times.observe(Hit, o.Took)
+		w.times.observe(ofHit, o.Took)
 	case observe.Miss:
-		w.times.observe(Miss, o.Took)
+		w.times.observe(ofMiss, o.Took)
 	}
 	if !o.Came.Stale() && w.wants(o.Result, o.At) {
 		w.passed(o)

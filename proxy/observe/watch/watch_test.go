@@ -69,7 +69,7 @@ func TestHistoryHasWhatWasCountedInEachStep(t *testing.T) {
 		r.count(func(c *Counters) {
 			c.Requests, c.Sums[TokensSaved], c.Gauges[Entries] = [Results]int64{3, 1, 0, 0, 6}, 100, 6
 		})
-		r.times.observe(Hit, time.Millisecond)
+		r.times.observe(ofHit, time.Millisecond)
 		pass(1)
 		r.count(func(c *Counters) { c.Requests[0] += 10; c.Gauges[Entries] = 4 })
 		pass(1)
@@ -99,8 +99,8 @@ func TestStepsAreJoined(t *testing.T) {
 		r := newRig(t)
 		for range 90 {
 			r.count(func(c *Counters) { c.Requests[0]++ })
-			r.times.observe(Hit, time.Millisecond)
-			r.times.observe(Hit, time.Second)
+			r.times.observe(ofHit, time.Millisecond)
+			r.times.observe(ofHit, time.Second)
 			pass(1)
 		}
 		long, short := r.Report(24*time.Hour, 100), r.Report(time.Hour, 720)
@@ -148,7 +148,7 @@ func TestHistoryForgetsAfterADay(t *testing.T) {
 	})
 }
 
-// TestShortWindowsHaveSeconds: up to Fine a step has a second, with the same totals as the longer ones; what was counted between two steps of
+// TestShortWindowsHaveSeconds: up to fine a step has a second, with the same totals as the longer ones; what was counted between two steps of
 // the longer history is in it already.
 func TestShortWindowsHaveSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -156,12 +156,12 @@ func TestShortWindowsHaveSeconds(t *testing.T) {
 		for n := range 24 {
 			r.count(func(c *Counters) { c.Requests[0] += int64(n); c.Gauges[Entries] = int64(n) })
 			for range 40 * n { // more than a packed count has exactly
-				r.times.observe(Hit, time.Millisecond)
+				r.times.observe(ofHit, time.Millisecond)
 			}
-			time.Sleep(FineStep)
+			time.Sleep(fineStep)
 			synctest.Wait()
 		}
-		fine, long := r.Report(10*time.Second, 240), r.Report(Fine+time.Second, 240)
+		fine, long := r.Report(10*time.Second, 240), r.Report(fine+time.Second, 240)
 		if got := shown(fine.Results["exact"]); fine.Step != 1 || got != "14 15 16 17 18 19 20 21 22 23" {
 			t.Errorf("steps of %v s: %s", fine.Step, got)
 		}
@@ -171,16 +171,16 @@ func TestShortWindowsHaveSeconds(t *testing.T) {
 		if fine.Totals.All != 185 || long.Totals.All != 190 || long.Step != 10 { // the last four seconds are not in the longer one yet
 			t.Errorf("%d requests in the last ten seconds, %d in steps of %v s", fine.Totals.All, long.Totals.All, long.Step)
 		}
-		for window, want := range map[time.Duration]int64{20 * time.Second: 270, Fine: 276} {
+		for window, want := range map[time.Duration]int64{20 * time.Second: 270, fine: 276} {
 			if got := r.Report(window, 240); got.Totals.All != want {
 				t.Errorf("%s: %d requests, want %d", window, got.Totals.All, want)
 			}
 		}
 		times, want := int64(0), int64(40*190)
-		for _, n := range r.coarse.of(r.coarse.stepOf(time.Now())).times[Hit] {
+		for _, n := range r.coarse.of(r.coarse.stepOf(time.Now())).times[ofHit] {
 			times += n.count()
 		}
-		for _, n := range r.coarse.of(r.coarse.stepOf(time.Now()) - 1).times[Hit] {
+		for _, n := range r.coarse.of(r.coarse.stepOf(time.Now()) - 1).times[ofHit] {
 			times += n.count()
 		}
 		if off := float64(times)/float64(want) - 1; off < -0.063 || off > 0.063 {
@@ -189,24 +189,24 @@ func TestShortWindowsHaveSeconds(t *testing.T) {
 	})
 }
 
-// TestFineHistoryForgets: after Fine, the seconds are gone and the longer history has what they had.
+// TestFineHistoryForgets: after fine, the seconds are gone and the longer history has what they had.
 func TestFineHistoryForgets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t)
 		r.count(func(c *Counters) { c.Requests[0] = 5 })
-		pass(int(Fine / Step))
-		if n := r.Report(Fine, 720).Totals.All; n != 5 {
+		pass(int(fine / Step))
+		if n := r.Report(fine, 720).Totals.All; n != 5 {
 			t.Fatalf("%d requests", n)
 		}
 		pass(1) // the first second is not in the window any more
-		if fine, long := r.Report(Fine, 720).Totals.All, r.Report(time.Hour, 720).Totals.All; fine != 0 || long != 5 {
+		if fine, long := r.Report(fine, 720).Totals.All, r.Report(time.Hour, 720).Totals.All; fine != 0 || long != 5 {
 			t.Errorf("%d requests in the finer history, %d in the longer one", fine, long)
 		}
 	})
 }
 
 func TestHistorySize(t *testing.T) {
-	for name, c := range map[string]struct{ kept, most int }{"24 hours": {int(Long / Step), 4 << 20}, "ten minutes": {int(Fine / FineStep), 250 << 10}} {
+	for name, c := range map[string]struct{ kept, most int }{"24 hours": {int(Long / Step), 4 << 20}, "ten minutes": {int(fine / fineStep), 250 << 10}} {
 		size := c.kept * int(unsafe.Sizeof(sample{}))
 		if t.Logf("%s: %d bytes", name, size); size > c.most {
 			t.Errorf("%s: %d bytes", name, size)
@@ -372,7 +372,7 @@ func TestViewersAreBounded(t *testing.T) {
 			}
 			last = v
 		}
-		if _, err := r.View(Filter{}); err != ErrViewers {
+		if _, err := r.View(Filter{}); err != errViewers {
 			t.Errorf("the fourth: %v", err)
 		}
 		last.Close()

@@ -24,8 +24,8 @@ var beside = []string{"lru", "w-tinylfu", "s3fifo", "lirs"}
 var factors = []float64{1. / 16, 3. / 32, 1. / 8, 3. / 16, 1. / 4, 3. / 8, 1. / 2, 3. / 4, 1, 3. / 2, 2, 3, 4}
 
 const (
-	// Least is how many rows there must be.
-	Least = 1000
+	// least is how many rows there must be.
+	least = 1000
 	// miniature is how many entries the largest simulated caches have. A larger capacity is simulated with fewer of the identities.
 	miniature = 2048
 )

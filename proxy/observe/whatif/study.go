@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Fresh is how long a result is shown before another is computed.
-const Fresh = time.Minute
+// fresh is how long a result is shown before another is computed.
+const fresh = time.Minute
 
 // The states of a report.
 const (
@@ -91,10 +91,10 @@ func (s *Study) begin() <-chan struct{} {
 	if s.ended != nil {
 		return s.ended
 	}
-	if !s.report.Computed.IsZero() && time.Since(s.report.Computed) < Fresh || s.ctx.Err() != nil {
+	if !s.report.Computed.IsZero() && time.Since(s.report.Computed) < fresh || s.ctx.Err() != nil {
 		return nil
 	}
-	if n := s.w.requests(); n < Least {
+	if n := s.w.requests(); n < least {
 		s.report = Report{State: StateShort, Words: wordsShort(n)}
 		return nil
 	}
@@ -126,5 +126,5 @@ func (s *Study) run() {
 }
 
 func wordsShort(rows int64) string {
-	return fmt.Sprintf("%d requests were sampled so far, and %d are needed before a curve says anything.", rows, Least)
+	return fmt.Sprintf("%d requests were sampled so far, and %d are needed before a curve says anything.", rows, least)
 }

@@ -105,7 +105,7 @@ func TestShortWindow(t *testing.T) {
 	w := New(Options{Seed: 1})
 	s := NewStudy(w, NewPairs(), Cache{"lru", policy.Limit{Entries: 1000}})
 	defer s.Close()
-	ask(w, Least-1, 500)
+	ask(w, least-1, 500)
 	if r := s.Report(t.Context(), nil); r.State != StateShort || r.Curves != nil || !strings.Contains(r.Words, "999 requests") {
 		t.Errorf("%+v", r)
 	}
@@ -168,11 +168,11 @@ func TestOneStudyAtATime(t *testing.T) {
 		if both[0].State != StateReady || both[0].Curves == nil || both[0].Curves != both[1].Curves {
 			t.Errorf("%+v and %+v", both[0], both[1])
 		}
-		time.Sleep(Fresh / 2)
+		time.Sleep(fresh / 2)
 		if r := s.Report(t.Context(), nil); r.Curves != both[0].Curves || r.Age != 30 {
 			t.Errorf("after half a minute: age %v", r.Age)
 		}
-		time.Sleep(Fresh / 2)
+		time.Sleep(fresh / 2)
 		if r := s.Report(now, nil); r.State != StateComputing || r.Curves != both[0].Curves {
 			t.Errorf("after a minute %+v", r)
 		}
