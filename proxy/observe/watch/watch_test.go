@@ -161,15 +161,15 @@ func TestShortWindowsHaveSeconds(t *testing.T) {
 			time.Sleep(fineStep)
 			synctest.Wait()
 		}
-		fine, long := r.Report(10*time.Second, 240), r.Report(fine+time.Second, 240)
-		if got := shown(fine.Results["exact"]); fine.Step != 1 || got != "14 15 16 17 18 19 20 21 22 23" {
-			t.Errorf("steps of %v s: %s", fine.Step, got)
+		short, long := r.Report(10*time.Second, 240), r.Report(fine+time.Second, 240)
+		if got := shown(short.Results["exact"]); short.Step != 1 || got != "14 15 16 17 18 19 20 21 22 23" {
+			t.Errorf("steps of %v s: %s", short.Step, got)
 		}
-		if got := shown(fine.Gauges["entries"]); !strings.HasSuffix(got, "22 23") {
+		if got := shown(short.Gauges["entries"]); !strings.HasSuffix(got, "22 23") {
 			t.Errorf("entries %s", got)
 		}
-		if fine.Totals.All != 185 || long.Totals.All != 190 || long.Step != 10 { // the last four seconds are not in the longer one yet
-			t.Errorf("%d requests in the last ten seconds, %d in steps of %v s", fine.Totals.All, long.Totals.All, long.Step)
+		if short.Totals.All != 185 || long.Totals.All != 190 || long.Step != 10 { // the last four seconds are not in the longer one yet
+			t.Errorf("%d requests in the last ten seconds, %d in steps of %v s", short.Totals.All, long.Totals.All, long.Step)
 		}
 		for window, want := range map[time.Duration]int64{20 * time.Second: 270, fine: 276} {
 			if got := r.Report(window, 240); got.Totals.All != want {
