@@ -12,7 +12,7 @@ type entries struct {
 	opts  Options
 	ids   container.Numbers[policy.ID]
 	all   []entry         // by the number of the id; 0 is none
-	seats container.Heaps // the places in the heaps of the topics, or the next in their lists
+	seats container.Heaps // the places in the heaps of the topics
 }
 
 // entry is the state of one resident.
@@ -54,14 +54,6 @@ func (s *entries) importance(e uint32) float64 {
 	}
 	x := &s.all[e]
 	return float64(x.freq) + s.opts.Lambda*x.dep
-}
-
-// before reports whether e is evicted before f, a member of the same topic.
-func (s *entries) before(e, f uint32) bool {
-	if v, w := s.value(e), s.value(f); v != w {
-		return v < w
-	}
-	return s.older(e, f)
 }
 
 // older reports whether e is evicted before f, an entry of the same value (D7): by least recent use, then earliest birth,

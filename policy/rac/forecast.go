@@ -37,29 +37,12 @@ func (r *Policy) Forecast(f *policy.Forecast, _ int) (next int) {
 
 // addTopic takes the members of a topic, and reports whether it took the first.
 func (x *forecast) addTopic(slot uint32) (taken bool) {
-	t := &x.all[slot]
-	if t.members != nil {
-		h := container.Heap{Nodes: *t.members, Ties: x.entries.seats.Ties}
-		h.Least(func(n container.Node) bool {
-			more := x.add(slot, n.Item)
-			taken = taken || more
-			return more
-		})
-		return taken
-	}
-	few := make([]uint32, 0, few)
-	for m := t.head; m != 0; m = x.entries.seats.Place[m] {
-		few = append(few, m)
-	}
-	slices.SortFunc(few, func(a, b uint32) int {
-		if x.entries.before(a, b) {
-			return -1
-		}
-		return 1
+	h := container.Heap{Nodes: x.all[slot].members, Ties: x.entries.seats.Ties}
+	h.Least(func(n container.Node) bool {
+		more := x.add(slot, n.Item)
+		taken = taken || more
+		return more
 	})
-	for _, m := range few {
-		taken = x.add(slot, m) || taken
-	}
 	return taken
 }
 

@@ -18,7 +18,7 @@ func TestHeapsGiveBackTheirMemory(t *testing.T) {
 		r.Remove(id, policy.Purged)
 	}
 	slot, _ := r.topics.ids.Find(1)
-	if n := cap(*r.topics.all[slot].members); n > 64 {
+	if n := cap(r.topics.all[slot].members); n > 64 {
 		t.Errorf("room for %d members, of whom 10 are left", n)
 	}
 }

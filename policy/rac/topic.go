@@ -27,9 +27,8 @@ func newTopicTable(members *entries, time massTime) topicTable {
 // topic has its mass in two fields because the two pack tighter than a scaled.
 type topic struct {
 	mant    float64
-	members *[]container.Node // a heap by value, nil where there are few members
+	members []container.Node // a heap by value
 	exp     int32
-	head    uint32 // of the list of few members, by RAC.seat: the one of least value; 0 is none
 	state   topicState
 }
 
@@ -44,8 +43,6 @@ const (
 func (x *topic) mass() scaled { return scaled{x.mant, x.exp} }
 
 func (x *topic) set(mass scaled) { x.mant, x.exp = mass.mant, mass.exp }
-
-func (x *topic) empty() bool { return x.members == nil && x.head == 0 }
 
 // open returns the number of id, out of the ghosts and started with one request if it is unknown.
 func (t *topicTable) open(id policy.TopicID, at int64) uint32 {
@@ -84,9 +81,9 @@ func (t *topicTable) credit(slot uint32, at int64) {
 func (t *topicTable) reseat(slot uint32) {
 	x := &t.all[slot]
 	switch {
-	case !x.empty() && x.state == topicLive:
+	case len(x.members) > 0 && x.state == topicLive:
 		t.live.Move(t.rank(slot))
-	case !x.empty():
+	case len(x.members) > 0:
 		x.state = topicLive
 		t.live.Push(t.rank(slot))
 	case x.state == topicGhost:
@@ -114,6 +111,27 @@ func (t *topicTable) retire(slot uint32) {
 		t.ghosts.Remove(least)
 		t.forget(least)
 	}
+}
+
+// join makes e a member.
+func (t *topicTable) join(slot, e uint32) {
+	t.entries.seats.Push(&t.all[slot].members, t.entries.rank(e))
+}
+
+// leave takes a member out.
+func (t *topicTable) leave(slot, e uint32) { t.entries.seats.Remove(&t.all[slot].members, e) }
+
+// moved puts a member where its value now belongs.
+func (t *topicTable) moved(slot, e uint32) {
+	t.entries.seats.Move(t.all[slot].members, t.entries.rank(e))
+}
+
+// first is the member of least value, 0 where there is none.
+func (t *topicTable) first(slot uint32) uint32 {
+	if members := t.all[slot].members; len(members) > 0 {
+		return members[0].Item
+	}
+	return 0
 }
 
 // forget frees the number of a topic that is in no heap.
