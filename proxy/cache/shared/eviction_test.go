@@ -12,73 +12,42 @@ import (
 	"reprise/policy/registry"
 	"reprise/proxy/cache"
 	"reprise/store"
-	"reprise/topics"
 )
 
 // evicting is a number of members over one capacity with the default policy, or one cache alone (members 0).
 type evicting struct {
-	tb      testing.TB
+	t       *testing.T
 	limit   policy.Limit
-	caches  []*cache.Cache
-	stores  []*store.Store
+	members []*member
 	rng     *rand.Rand
 	hits    int
 	asked   int
 	highest int // entries in any member
 }
 
-func newEvicting(t testing.TB, members, entries int) *evicting {
-	e := &evicting{tb: t, limit: policy.Limit{Entries: entries}, rng: rand.New(rand.NewPCG(3, 3))}
+func newEvicting(t *testing.T, members, entries int) *evicting {
+	e := &evicting{t: t, limit: policy.Limit{Entries: entries}, rng: rand.New(rand.NewPCG(3, 3))}
 	if members == 0 {
-		e.add(store.Options{Limit: e.limit}, cache.Options{})
+		m := e.add(nil)
+		m.open(store.Options{Limit: e.limit, Evictor: m.evictor}, cache.Options{})
 		return e
 	}
 	s := newServer()
-	s.mu.Lock()
-	s.beginLocked()
-	s.mu.Unlock()
 	for i := range members {
 		l := s.link(uint16(i + 1))
-		one, err := New(Options{Link: l.parts(), Limit: e.limit, OnFault: func(step string, err error) { t.Errorf("%s: %v", step, err) }})
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := e.add(store.Options{Process: uint16(i + 1), Secret: l.Secret(), Outside: true, Keeper: one, Now: one.Now},
-			cache.Options{Remote: one, Log: one, Now: one.Now, Ceiling: e.limit})
-		one.Start(c)
-		t.Cleanup(func() {
-			ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-			defer cancel()
-			if err := one.Close(ctx); err != nil {
-				t.Error(err)
-			}
-		})
+		e.add(l).start(l.parts(), l.Secret(), l.member, func(o *Options) { o.Limit = e.limit })
 	}
 	settle()
 	return e
 }
 
-func (e *evicting) add(so store.Options, co cache.Options) *cache.Cache {
-	var err error
-	if so.Evictor, err = registry.New("rac+", policy.Options{Capacity: e.limit.Entries, Seed: 1}); err != nil {
-		e.tb.Fatal(err)
-	}
-	so.Space = "plane"
-	st, err := store.Open(so)
+func (e *evicting) add(l *link) *member {
+	evictor, err := registry.New("rac+", policy.Options{Capacity: e.limit.Entries, Seed: 1})
 	if err != nil {
-		e.tb.Fatal(err)
+		e.t.Fatal(err)
 	}
-	co.Store, co.GivenTopics = st, true
-	if co.Topics, err = topics.New(topics.Options{Dim: 2, Hit: .99, Route: .9, Edge: .8}); err != nil {
-		e.tb.Fatal(err)
-	}
-	c, err := cache.New(co)
-	if err != nil {
-		e.tb.Fatal(err)
-	}
-	e.tb.Cleanup(func() { st.Close() })
-	e.caches, e.stores = append(e.caches, c), append(e.stores, st)
-	return c
+	e.members = append(e.members, &member{t: e.t, link: l, evictor: evictor})
+	return e.members[len(e.members)-1]
 }
 
 func hashKey(id uint64) store.Key { return sha256.Sum256(binary.BigEndian.AppendUint64(nil, id)) }
@@ -86,9 +55,9 @@ func hashKey(id uint64) store.Key { return sha256.Sum256(binary.BigEndian.Append
 // play lets a random member answer each request, one a millisecond.
 func (e *evicting) play(all []request) {
 	for i := range all {
-		at := e.rng.IntN(len(e.caches))
-		e.ask(e.caches[at], &all[i])
-		e.highest = max(e.highest, e.stores[at].Stats().Entries)
+		c := e.members[e.rng.IntN(len(e.members))].cache
+		e.ask(c, &all[i])
+		e.highest = max(e.highest, c.Stats().Store.Entries)
 		time.Sleep(time.Millisecond)
 	}
 }
@@ -98,7 +67,7 @@ func (e *evicting) ask(c *cache.Cache, r *request) {
 	e.asked++
 	hit, _, err := c.Lookup(context.Background(), q)
 	if err != nil {
-		e.tb.Fatal(err)
+		e.t.Fatal(err)
 	}
 	if hit != nil {
 		e.hits++
@@ -111,7 +80,7 @@ func (e *evicting) ask(c *cache.Cache, r *request) {
 			&store.Entry{Labels: &store.Labels{}, Topic: q.Topic, Answer: []byte("answer"), Created: now, Expires: now.Add(1e6 * time.Second)})
 	}
 	if err != nil {
-		e.tb.Fatal(err)
+		e.t.Fatal(err)
 	}
 }
 
@@ -152,6 +121,11 @@ func TestEvictionAsOneProcess(t *testing.T) {
 			t.Logf("%d members: %.2f %% hits, alone %.2f; at most %.2f %% over the capacity", members, e.ratio(), alone, e.over())
 			if off := e.ratio() - alone; off < -.5 || off > .5 {
 				t.Errorf("%d members: %.2f %% hits, one cache %.2f", members, e.ratio(), alone)
+			}
+			for _, m := range e.members {
+				if faults := m.noted(); len(faults) > 0 {
+					t.Errorf("faults %q", faults)
+				}
 			}
 			if e.over() > 1 {
 				t.Errorf("%d members exceed the capacity by %.2f %%", members, e.over())

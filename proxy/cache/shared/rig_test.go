@@ -20,8 +20,9 @@ import (
 type member struct {
 	*Shared
 	*link
-	t     testing.TB
-	cache *cache.Cache
+	t       testing.TB
+	cache   *cache.Cache
+	evictor policy.Evictor // with topics that are given; nil is LRU
 
 	mu     sync.Mutex
 	faults []string
@@ -50,28 +51,37 @@ func (m *member) start(l Link, secret [32]byte, process uint16, change ...func(*
 	if m.Shared, err = New(o); err != nil {
 		t.Fatal(err)
 	}
-	st, err := store.Open(store.Options{Evictor: classic.NewLRU(), Space: "plane", Process: process, Secret: secret, Outside: true, Now: m.Now})
-	if err != nil {
-		t.Fatal(err)
-	}
-	tp, err := topics.New(topics.Options{Dim: 2, Hit: .99, Route: .9, Edge: .8})
-	if err != nil {
-		t.Fatal(err)
-	}
-	m.cache, err = cache.New(cache.Options{Store: st, Topics: tp, Remote: m.Shared, Log: m.Shared, Now: m.Now, Ceiling: o.Limit})
-	if err != nil {
-		t.Fatal(err)
-	}
+	m.open(store.Options{Evictor: m.evictor, Process: process, Secret: secret, Outside: true, Now: m.Now},
+		cache.Options{Remote: m.Shared, Log: m.Shared, Now: m.Now, Ceiling: o.Limit})
 	m.Shared.Start(m.cache)
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
 		defer cancel()
 		m.Shared.Close(ctx)
-		st.Close()
 		if m.link != nil {
 			time.Sleep(10 * time.Second) // calls that are on their way arrive
 		}
 	})
+}
+
+// open makes the cache of m over a store.
+func (m *member) open(so store.Options, co cache.Options) {
+	m.t.Helper()
+	if so.Space = "plane"; so.Evictor == nil {
+		so.Evictor = classic.NewLRU()
+	}
+	var err error
+	if co.Store, err = store.Open(so); err != nil {
+		m.t.Fatal(err)
+	}
+	m.t.Cleanup(func() { co.Store.Close() })
+	if co.Topics, err = topics.New(topics.Options{Dim: 2, Hit: .99, Route: .9, Edge: .8}); err != nil {
+		m.t.Fatal(err)
+	}
+	co.GivenTopics = m.evictor != nil
+	if m.cache, err = cache.New(co); err != nil {
+		m.t.Fatal(err)
+	}
 }
 
 func (m *member) note(step string, err error) {

@@ -23,7 +23,7 @@
 //	purges             Purge adds its filter, Finish removes it      Beat; a member that loads makes them again
 //	members, process   Agree, Beat, Close                            Beat
 //	keeper             Beat: a lease of one member, which evicts     Beat
-//	f:KEY              FetchOrLease, Lease, Renew, Release: a flight Lease
+//	f:KEY              FetchOrLease, Lease, Renew, Release: a flight  FetchOrLease, Lease
 //
 // A mark is (number of the log, purges so far). The number is drawn when a log begins, so a server that was emptied has another one.
 //
