@@ -122,35 +122,6 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
-func TestRestart(t *testing.T) {
-	m := &storetest.Memory{}
-	s := open(t, store.Options{Backing: m, Space: "x"})
-	for i := range 10 {
-		s.Put(entry(fmt.Sprint(i)), s.Tick())
-	}
-	s.Alias(key("alias"), 3, 0)
-	if err := s.Sync(context.Background()); err != nil {
-		t.Fatal(err)
-	}
-	s.Close()
-	r := open(t, store.Options{Backing: m.Reopen(), Space: "x", Now: func() time.Time { return time.Unix(1, 0) }})
-	n := 0
-	restored, _ := r.Restored()
-	for e := range restored {
-		if len(e.Vector) != 4 {
-			t.Errorf("entry %d has vector %v", e.ID, e.Vector)
-		}
-		n++
-	}
-	e, alias, ok := r.Lookup(key("alias"))
-	if n != 10 || !ok || !alias || e.ID != 3 || r.Secret() != s.Secret() {
-		t.Errorf("%d entries; alias: %v %v %v", n, e, alias, ok)
-	}
-	if at := r.Tick(); at.Seq != 11 {
-		t.Errorf("tick %+v, want 11", at)
-	}
-}
-
 // TestAliasesOfBefore: a file of before aliases had a basis is read. Its aliases have the basis 0.
 func TestAliasesOfBefore(t *testing.T) {
 	disk := &storetest.Memory{}

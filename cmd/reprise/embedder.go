@@ -12,7 +12,6 @@ import (
 	"reprise/proxy"
 	"reprise/proxy/cache"
 	"reprise/store"
-	"reprise/store/redis"
 )
 
 // dialTimeout is how long a start waits for an embedding server: one that answers has its space known before the store is opened. The start
@@ -85,7 +84,7 @@ func (s *service) adopted(space string) error {
 const takeTimeout = time.Minute
 
 func (s *sharing) adopted(c *cache.Cache, space string) error {
-	redis.SetSpace(s.link, space)
+	s.link.SetSpace(space)
 	ctx, cancel := context.WithTimeout(context.Background(), takeTimeout)
 	defer cancel()
 	return c.Follower().TakeVectors(ctx, s.link.Backing())

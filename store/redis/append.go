@@ -95,15 +95,12 @@ func (s *Shared) Purge(ctx context.Context, serial uint64, f store.Filter) (m st
 	if err != nil {
 		return m, fmt.Errorf("purge: %w", err)
 	}
-	r, err := fields(v, 2)
-	if err != nil {
-		return m, fmt.Errorf("purge: %w", store.ErrGap)
+	if r, err := fields(v, 2); err == nil {
+		if m, ok := markOf(r[0], r[1]); ok {
+			return m, nil
+		}
 	}
-	m, ok := markOf(r[0], r[1])
-	if !ok {
-		return m, fmt.Errorf("purge: %w", store.ErrGap)
-	}
-	return m, nil
+	return m, fmt.Errorf("purge: %w", store.ErrGap)
 }
 
 // Finish notes that all that some purges name has left: see store.Pulse. m is the mark after one; those of another log are left out.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -81,27 +82,20 @@ func (l *link) unfinished(pairs []any) (all []store.Unfinished) {
 
 // pulse reads what beatScript returns, without the members.
 func pulse(r []string) (p store.Pulse, ok bool) {
-	if p.Mark, ok = markOf(r[0], r[1]); !ok {
+	var n [4]int64 // seconds and microseconds of the clock, keeper, milliseconds of its lease
+	for i := range n {
+		var err error
+		if n[i], err = strconv.ParseInt(r[4+i], 10, 64); err != nil {
+			return p, false
+		}
+	}
+	if p.Mark, ok = markOf(r[0], r[1]); !ok || n[2] < 0 || n[2] > math.MaxUint16 {
 		return p, false
 	}
-	var errs [5]error
-	p.End, errs[0] = position(p.Mark.Log, r[2], r[3])
-	p.Time, errs[1] = clock(r[4], r[5])
-	keeper, err := strconv.ParseUint(r[6], 10, 16)
-	errs[2] = err
-	leased, err := strconv.ParseInt(r[7], 10, 64)
-	errs[3] = err
-	p.Keeper, p.Leased = uint16(keeper), time.Duration(max(leased, 0))*time.Millisecond
-	return p, !slices.ContainsFunc(errs[:], func(err error) bool { return err != nil })
-}
-
-func clock(seconds, micros string) (time.Time, error) {
-	s, err := strconv.ParseInt(seconds, 10, 64)
-	us, other := strconv.ParseInt(micros, 10, 64)
-	if err == nil {
-		err = other
-	}
-	return time.Unix(s, us*1000), err
+	var err error
+	p.End, err = position(p.Mark.Log, r[2], r[3])
+	p.Time, p.Keeper, p.Leased = time.Unix(n[0], n[1]*1000), uint16(n[2]), time.Duration(max(n[3], 0))*time.Millisecond
+	return p, err == nil
 }
 
 // membersOf reads pairs of process and "TOKEN APPLIED MICROSECONDS NAME"; others are left out.

@@ -151,6 +151,11 @@ func (l *link) checkServer(ctx context.Context) error {
 		}
 		return l.seen(err)
 	}
+	return l.fits(info)
+}
+
+// fits refuses a server by its section "server" of INFO.
+func (l *link) fits(info map[string]string) error {
 	if v := info["redis_version"]; olderThan(v, 6, 2) {
 		return fmt.Errorf("%w: the server has version %.20s, and 6.2 or later is required", store.ErrRefused, v)
 	}

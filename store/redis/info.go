@@ -16,11 +16,14 @@ type Info struct {
 	Used      int64  // bytes
 }
 
-// Info asks the server that has the store: of a cluster the node of its slot.
+// Info asks the server that has the store: of a cluster the node of its slot. store.ErrRefused says why that cannot hold a store.
 func (s *Shared) Info(ctx context.Context) (i Info, err error) {
 	server, err := s.link.info(ctx, "server")
 	if err != nil {
 		return i, s.link.seen(err)
+	}
+	if err := s.link.fits(server); err != nil {
+		return i, err
 	}
 	memory, err := s.link.info(ctx, "memory")
 	if err != nil {

@@ -125,7 +125,7 @@ func New(o Options) (*Shared, error) {
 }
 
 // SetSpace names the space of vectors in what is read and appended from now on, for an embedder that has answered after Open.
-func SetSpace(s *Shared, name string) { s.space.Store(&name) }
+func (s *Shared) SetSpace(name string) { s.space.Store(&name) }
 
 func (o *Options) fill() {
 	if o.Prefix == "" {

@@ -106,23 +106,6 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// TestRefusedAlias: of too many aliases the oldest one that leads somewhere makes room.
-func TestRefusedAlias(t *testing.T) {
-	server := redistest.Start(t, redistest.Options{})
-	s := open(t, Options{URL: "redis://" + server.Addr, MaxAliases: 3})
-	evs := []store.Event{insert(entry(1, 1, "a")), {Kind: store.EventAlias, ID: 1, Key: store.Key{2}, Basis: store.Refused}}
-	for i := range byte(5) {
-		evs = append(evs, store.Event{Kind: store.EventAlias, ID: 1, Key: store.Key{3 + i}, Basis: 7})
-	}
-	appendAll(t, s, beat(t, s).Mark, evs...)
-	for i, want := range map[byte]bool{2: true, 3: false, 5: false, 6: true, 7: true} {
-		key := store.Key{i}
-		if got := server.Must("HEXISTS", s.link.keys.aliases, string(key[:])); fmt.Sprint(got) != map[bool]string{true: "1", false: "0"}[want] {
-			t.Errorf("alias %d: %v, want %v", i, got, want)
-		}
-	}
-}
-
 func roundTrip(t *testing.T, o Options) {
 	a, b := open(t, o), open(t, o)
 	if a.Process() == b.Process() || a.Process() == 0 || a.Secret() != b.Secret() {

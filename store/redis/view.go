@@ -17,11 +17,6 @@ func (s *Shared) Ping(ctx context.Context) (time.Duration, error) {
 	return time.Since(began), nil
 }
 
-// Server returns why the server cannot hold a store: its version, or what it is a part of.
-func (s *Shared) Server(ctx context.Context) error {
-	return s.link.checkServer(ctx)
-}
-
 // Head reports whether a store has begun, and why this process could not share it: store.ErrVersion or store.ErrSecret.
 func (s *Shared) Head(ctx context.Context) (begun bool, err error) {
 	head, err := s.link.client().HMGet(ctx, s.link.keys.head, "schema", "space", "check", "secret", "log").Result()

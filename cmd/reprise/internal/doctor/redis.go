@@ -55,11 +55,8 @@ func (s *sharedStore) connection(ctx context.Context) finding {
 }
 
 func (s *sharedStore) version(ctx context.Context) finding {
-	err := s.view.Server(ctx)
-	if err == nil {
-		s.info, err = s.view.Info(ctx)
-	}
-	if err != nil {
+	var err error
+	if s.info, err = s.view.Info(ctx); err != nil {
 		return failure("Run Redis 6.2 or later, or Valkey 7.2 or later.", "%v", err)
 	}
 	return ok("%s", s.info.Version)
