@@ -1,9 +1,8 @@
-// Package tracing has the spans of requests, for OpenTelemetry: one for each request, and below it one for each step, and for each call of the
-// upstream. Its packages are the only ones that import OpenTelemetry; package otlp below it sends the spans to a collector.
+// Package tracing records OpenTelemetry spans: one for each request, and below it one for each step and for each upstream call. Only this package
+// and the packages below it import OpenTelemetry; package otlp sends the spans to a collector.
 //
-// Without a [Tracer], and for a request that is not sampled, there are no spans: a nil [Span] takes every call and does nothing, without an
-// allocation, so that no caller has a condition. No span ever has a prompt, an answer, a credential or a part of a path that a client may
-// choose.
+// Without a [Tracer], and for a request that is not sampled, there are no spans: a nil [Span] accepts every call, does nothing and allocates
+// nothing, so callers need no condition. No span contains a prompt, an answer, a credential or a part of a path that a client may choose.
 package tracing
 
 import (
@@ -32,10 +31,10 @@ type Tracer struct {
 
 // Options configures a Tracer.
 type Options struct {
-	Provider trace.TracerProvider // where spans go; those of requests that Sample takes must have the id that TraceID returns
-	// Sample decides whether a request is sampled, by the trace context of the client in parent and the id of its trace.
+	Provider trace.TracerProvider // receives the spans; it must give a new trace the id that TraceID returns
+	// Sample decides whether to sample a request. parent holds the client's trace context, id is the id of the trace.
 	Sample func(parent context.Context, id trace.TraceID) bool
-	// Propagate: the trace that a client's traceparent names goes on, here and at the upstream.
+	// Propagate continues the trace that a client's traceparent names, here and at the upstream.
 	Propagate bool
 }
 
@@ -46,7 +45,7 @@ func New(o Options) *Tracer {
 	return t
 }
 
-// TraceID is the id of the trace that begins in a context.
+// TraceID returns the id for a trace that begins in ctx: the one by which Request sampled it, else a random one.
 func TraceID(ctx context.Context) trace.TraceID {
 	id, ok := ctx.Value(idKey{}).(trace.TraceID)
 	if !ok {
@@ -63,13 +62,14 @@ func newTraceID() (id trace.TraceID) {
 	return id
 }
 
-// NewSpanID is a random id.
+// NewSpanID returns a random id.
 func NewSpanID() (id trace.SpanID) {
 	binary.NativeEndian.PutUint64(id[:], rand.Uint64()|1)
 	return id
 }
 
-// Span is a request or one of its steps. A nil Span is none. It is safe for concurrent use, except [Span.About].
+// Span is the span of a request or of one of its steps. Every method of a nil Span does nothing. A Span is safe for concurrent use, except
+// [Span.About].
 type Span struct {
 	*Tracer
 	span   trace.Span
@@ -87,23 +87,23 @@ type Asked struct {
 	Stream    bool
 }
 
-// Origin is the trace and the span that made an answer; zero: it is not known.
+// Origin holds the ids of the trace and the span in which an answer was made; the zero value means unknown.
 type Origin [24]byte
 
-// Options of spans, made once: each would be an allocation.
+// Options of spans. They are made once, because each would be an allocation.
 var (
 	server = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindServer)}
 	client = []trace.SpanStartOption{trace.WithSpanKind(trace.SpanKindClient)}
 )
 
-// mostState is how long a client's tracestate may be, in bytes, that is in every span of its request and goes on with it: W3C's recommendation asks for
+// mostState is the longest tracestate of a client, in bytes, that its spans contain and that goes to the upstream: W3C's recommendation asks for
 // no more. A longer one is dropped.
 const mostState = 512
 
 // traceContext is W3C's trace context.
 var traceContext propagation.TraceContext
 
-// Request begins the span of a request with this header; nil without a Tracer. The caller must end it.
+// Request begins the span of a request with header h; it returns nil if t is nil. The caller must end the span.
 func (t *Tracer) Request(h http.Header) *Span {
 	if t == nil {
 		return nil
@@ -133,10 +133,10 @@ func (t *Tracer) Request(h http.Header) *Span {
 	return s
 }
 
-// Recording reports whether the span is kept: only then is anything to be computed for it.
+// Recording reports whether the span is recorded. If not, callers need not compute anything for it.
 func (s *Span) Recording() bool { return s != nil && !s.silent }
 
-// About notes what the request asks for, before any span of a step begins.
+// About records what the request asks for. Call it before any step begins.
 func (s *Span) About(a Asked) {
 	if s.Recording() {
 		a.Model = text(a.Model)
@@ -144,7 +144,7 @@ func (s *Span) About(a Asked) {
 	}
 }
 
-// Child begins a step.
+// Child begins the span of a step.
 func (s *Span) Child(name string) *Span {
 	if !s.Recording() {
 		return nil
@@ -158,7 +158,7 @@ func (s *Span) begin(name string, options []trace.SpanStartOption) *Span {
 	return c
 }
 
-// Since adds a step that ends now, if it has taken so long that it is worth a span.
+// Since adds a step that ends now, unless it took less than a millisecond.
 func (s *Span) Since(name string, began time.Time) {
 	if s.Recording() && time.Since(began) >= time.Millisecond {
 		_, c := s.tracer.Start(s.ctx, name, trace.WithTimestamp(began))
@@ -166,8 +166,9 @@ func (s *Span) Since(name string, began time.Time) {
 	}
 }
 
-// Call begins a call of the upstream with a method, and puts its trace context into h, the header of the request that is sent. The trace context of a client whose
-// request is not sampled stays there as it is; one that has sent none gets the present one, so that the upstream does not sample either.
+// Call begins the span of an upstream call and puts its trace context into h, the header of the request to send. If the request is not sampled,
+// the client's trace context stays in h unchanged; if the client sent none, h gets a new context that is not sampled, so that the upstream does
+// not sample either.
 func (s *Span) Call(method string, h http.Header) *Span {
 	switch {
 	case s == nil:
@@ -217,7 +218,7 @@ func named(operation, of string) string {
 	return operation + " " + of
 }
 
-// asked adds what is asked of a model.
+// asked adds what the request asks of a model.
 func (s *Span) asked(a Asked) {
 	if a.Operation == "" {
 		return
@@ -230,14 +231,14 @@ func (s *Span) asked(a Asked) {
 	}
 }
 
-// Served names the span of a request, and notes its method and its route, which is "" where that would be a client's own words.
+// Served names the span of a request and records its method and route. Pass "" as route if the route would contain a client's own words.
 func (s *Span) Served(method, route string) {
 	if s.Recording() {
 		s.describe(method, route)
 	}
 }
 
-// describe names a span by what is asked of a model or else by HTTP's method, and notes both.
+// describe names a span by what is asked of a model, or else by the HTTP method, and records both.
 func (s *Span) describe(method, route string) {
 	if !methods[method] {
 		method = "_OTHER"
@@ -269,7 +270,7 @@ func (s *Span) Number(key string, value int64) {
 	}
 }
 
-// Used adds the tokens that an answer took. The prompt's contain those that came from the cache of the provider and those that were written to it.
+// Used adds the tokens of an answer. prompt includes cached, which the provider read from its cache, and written, which it wrote there.
 func (s *Span) Used(prompt, cached, written, output int) {
 	if !s.Recording() {
 		return
@@ -284,14 +285,14 @@ func (s *Span) Used(prompt, cached, written, output int) {
 	}
 }
 
-// Event adds an event of this moment.
+// Event adds an event at the current time.
 func (s *Span) Event(name string) {
 	if s.Recording() {
 		s.span.AddEvent(name)
 	}
 }
 
-// Fail notes that the step has failed, by the class of its error; the words of an error might be those of a client.
+// Fail records that the step failed, with the class of its error. The text of an error might contain a client's words.
 func (s *Span) Fail(class string) {
 	if s.Recording() {
 		s.Text(ErrorType, class)
@@ -299,7 +300,7 @@ func (s *Span) Fail(class string) {
 	}
 }
 
-// Link connects the span with the one that made the answer.
+// Link links the span to the span in which the answer was made.
 func (s *Span) Link(o Origin) {
 	if !s.Recording() || o == (Origin{}) {
 		return
@@ -308,7 +309,7 @@ func (s *Span) Link(o Origin) {
 		TraceID: trace.TraceID(o[:16]), SpanID: trace.SpanID(o[16:]), TraceFlags: trace.FlagsSampled, Remote: true})})
 }
 
-// Origin is what an answer has of the span that made it, zero of one that is not kept.
+// Origin returns the ids of the span, to be stored with an answer that it makes; zero if the span is not recorded.
 func (s *Span) Origin() (o Origin) {
 	if s.Recording() {
 		sc := s.span.SpanContext()
@@ -318,7 +319,7 @@ func (s *Span) Origin() (o Origin) {
 	return o
 }
 
-// Exemplar is the labels by which a metric points to the span, nil where that is not kept.
+// Exemplar returns the labels by which a metric points to the span; nil if the span is not recorded.
 func (s *Span) Exemplar() map[string]string {
 	if !s.Recording() {
 		return nil
@@ -327,7 +328,7 @@ func (s *Span) Exemplar() map[string]string {
 	return map[string]string{"trace_id": sc.TraceID().String(), "span_id": sc.SpanID().String()}
 }
 
-// End ends the span. Nothing can be added any more; a second call does nothing.
+// End ends the span. Later calls of any method do nothing.
 func (s *Span) End() {
 	if s.Recording() {
 		s.span.End()
@@ -337,12 +338,12 @@ func (s *Span) End() {
 // mostText is how many bytes of a text are sent.
 const mostText = 256
 
-// text is a text as it may be sent: a single one that is not valid UTF-8 would cost all spans that are sent with it.
+// text returns s in the form that may be sent: a collector would refuse a whole batch for one text that is not valid UTF-8.
 func text(s string) string {
 	return cut(strings.ToValidUTF8(cut(s), "\uFFFD")) // a replacement is longer than what it replaces
 }
 
-// cut is the first bytes of a text, without half a character at their end.
+// cut returns the first mostText bytes of s, without half a character at the end.
 func cut(s string) string {
 	if len(s) <= mostText {
 		return s

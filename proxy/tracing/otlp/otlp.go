@@ -1,5 +1,5 @@
-// Package otlp sends the spans of package tracing to a collector, by OTLP as JSON over HTTP, as OpenTelemetry's own variables say. Spans wait in a
-// queue of a fixed size, and one for which there is no room is dropped: no request waits for a collector that is slow or gone.
+// Package otlp sends the spans of package tracing to a collector by OTLP as JSON over HTTP. OpenTelemetry's own environment variables configure it.
+// Spans wait in a queue of fixed size; if it is full, new spans are dropped, so no request waits for a slow or missing collector.
 package otlp
 
 import (
@@ -22,7 +22,7 @@ type Exporter struct {
 	settings Settings
 }
 
-// Start returns an exporter for s, nil where nothing is to be sent. fault is called with each error of the sending, which may be many.
+// Start returns an exporter for s, or nil if s switches traces off. It calls fault with each error of sending, which may be many.
 func Start(s Settings, version string, fault func(error)) *Exporter {
 	if !s.On {
 		return nil
@@ -45,7 +45,7 @@ func Start(s Settings, version string, fault func(error)) *Exporter {
 	return &Exporter{provider, sender, s}
 }
 
-// Tracer begins the spans that e sends; it is nil for a nil Exporter.
+// Tracer returns the tracer whose spans e sends; nil if e is nil.
 func (e *Exporter) Tracer() *tracing.Tracer {
 	if e == nil {
 		return nil
@@ -56,7 +56,7 @@ func (e *Exporter) Tracer() *tracing.Tracer {
 	}})
 }
 
-// ids gives a request the id by which it was sampled.
+// ids gives a new trace the id by which it was sampled.
 type ids struct{}
 
 func (ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
@@ -65,10 +65,10 @@ func (ids) NewIDs(ctx context.Context) (trace.TraceID, trace.SpanID) {
 
 func (ids) NewSpanID(context.Context, trace.TraceID) trace.SpanID { return tracing.NewSpanID() }
 
-// Flush sends the spans that wait.
+// Flush sends all waiting spans.
 func (e *Exporter) Flush(ctx context.Context) error { return e.provider.ForceFlush(ctx) }
 
-// Close sends the spans that wait, and gives up after limit. Spans that end later are dropped.
+// Close sends all waiting spans, and gives up after limit. Spans that end later are dropped.
 func (e *Exporter) Close(limit time.Duration) {
 	if e == nil {
 		return
