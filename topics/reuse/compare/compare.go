@@ -3,22 +3,22 @@
 //
 // The rules, in their order; the first that decides is the reason (Result.Why):
 //
-//  1. equal: the answers are equal, byte for byte: Same. empty: one says nothing: Unknown. long: longer than 64 KiB: Unknown.
-//  2. quotes: an answer quotes or restates words in which the prompts differ (Quotes): Different.
-//  3. json: one is JSON (also fenced, also tool calls) and the other is not: Different. Otherwise member by member: names, types, numbers by
-//     value, labels up to case, texts of more than three words by the rules for texts. A member that differs makes it Different.
-//  4. equal: equal up to case, white space, Markdown and courtesy: Same.
-//  5. short: one has at most three words. Both do: Different. Otherwise the sentence contains the number, the name or the code, or begins with the
-//     same yes or no: Same; or it does not: Different. Plain words in a sentence: Unknown.
-//  6. Facts that contradict: polarity (yes against no; negations of brief answers), refusal, language, code, number (with its unit), name,
-//     opposite (on, off): Different. A fact that only one of them has is none of these.
-//  7. items: lists of equal length or of short items, item by item, in any order unless both are numbered steps: an item without a
-//     partner makes it Different.
-//  8. word: the texts are equal but for a few words, and other words stand at the same place: Different.
-//  9. closeness: the weight of common content, and of its order. See decide.
+//  1. equal: the answers are equal byte for byte: Same. empty: one says nothing: Unknown. long: one is longer than 64 KiB: Unknown.
+//  2. quotes: an answer quotes or restates words in which the prompts differ (see Quotes): Different.
+//  3. json: one is JSON (also fenced, also tool calls one after another) and the other is not: Different. Otherwise member by member: names, types,
+//     numbers by value, arrays in order, labels up to case, texts of more than three words by the rules for texts. A member that differs makes it Different.
+//  4. equal: equal up to case, white space, Markdown and courtesy: Same. code: the code is equal and few words explain it: Same.
+//  5. short: one has at most three words. Both do, with other words: Different. The other is a brief sentence: it contains the number or the name, or begins
+//     with the same yes or no: Same; it does not: Different. It contains the plain words: Unknown.
+//  6. Facts that contradict, Different: polarity (yes and no; a negation in one of two brief answers), language (or script), code, number (with its unit; months and
+//     weekdays), name, opposite (on and off), order (two words in each other's place). A fact that only one of them has is none of these.
+//  7. items: lists of equal length, or of things, item by item, in any order unless the items are numbered steps: an item without a partner: Different;
+//     all with close ones: Same.
+//  8. word: the texts are equal but for a few words, and have other words at all these places: Different.
+//  9. closeness, noise: the weight of the content that they share. See Noise and decide.
 //
-// Noise, what two answers to an equal prompt differ by in a scope, moves the thresholds of rule 9, and makes Unknown of what 7 and 8 find.
-// It never changes what the rules 2 to 6 find.
+// Noise, what two answers to an equal prompt differ by in a scope, moves the thresholds of rule 9, and makes Unknown what 7 and 8 call Different where the
+// answers are as close as answers to an equal prompt. What the rules 2 to 6 find it does not change.
 package compare
 
 import (
@@ -28,8 +28,11 @@ import (
 	"reprise/topics/reuse/evidence"
 )
 
-// longest is the length in bytes from which answers are compared byte for byte only.
-const longest = 64 << 10
+// longest is the length in bytes from which answers are compared byte for byte only, and few the number of words up to which one is short.
+const (
+	longest = 64 << 10
+	few     = 3
+)
 
 // Kind is the kind of two answers.
 type Kind uint8
@@ -43,11 +46,8 @@ const (
 	Code
 )
 
-// Kinds are the names of the kinds.
-var kinds = [...]string{"text", "short", "json", "list", "code"}
-
 // String returns the name of a kind.
-func (k Kind) String() string { return kinds[k] }
+func (k Kind) String() string { return [...]string{"text", "short", "json", "list", "code"}[k] }
 
 // Pair is a stored answer with the prompt it was given to, and the upstream's answer to another prompt.
 type Pair struct{ StoredPrompt, Prompt, Stored, Fresh string }
@@ -56,37 +56,85 @@ type Pair struct{ StoredPrompt, Prompt, Stored, Fresh string }
 type Result struct {
 	Outcome   evidence.Outcome
 	Kind      Kind
-	Why       string  // the rule that decided: equal, empty, long, quotes, json, json:member, short, a kind of fact, items, word, closeness, noise
-	Closeness float64 // in [0, 1], symmetric; 1: equal up to case, space, Markdown and courtesy
+	Why       string  // the rule that decided, such as equal, short, json:member, number, closeness
+	Closeness float64 // in [0, 1], symmetric; 1: equal up to case, white space, Markdown and courtesy
 }
 
-// Answers compares the two answers of a pair. n is the noise of the scope, or nil. The cost is linear.
+// Answers compares the two answers of a pair. n is the noise of the scope, or nil. It is symmetric, and its cost is linear.
 func Answers(p Pair, n *Noise) Result {
-	if p.Stored == p.Fresh && strings.TrimSpace(p.Stored) != "" {
-		return Result{evidence.Same, kindOf(p.Stored), "equal", 1}
-	}
-	if max(len(p.Stored), len(p.Fresh)) > longest {
+	if max(len(p.Stored), len(p.Fresh)) > longest && p.Stored != p.Fresh {
 		return Result{Why: "long"}
 	}
 	r := compareAnswers(p.Stored, p.Fresh, n)
-	if r.Outcome == evidence.Unknown && r.Why == "empty" {
-		return r
-	}
-	if Quotes(p.Stored, p.StoredPrompt, p.Prompt) || Quotes(p.Fresh, p.Prompt, p.StoredPrompt) {
+	if p.Stored == p.Fresh && strings.TrimSpace(p.Stored) != "" {
+		r.Outcome, r.Why, r.Closeness = evidence.Same, "equal", 1
+	} else if r.Why != "empty" && (Quotes(p.Stored, p.StoredPrompt, p.Prompt) || Quotes(p.Fresh, p.Prompt, p.StoredPrompt)) {
 		r.Outcome, r.Why = evidence.Different, "quotes"
 	}
 	return r
 }
 
-func kindOf(s string) Kind {
-	if _, ok := parseJSON(s); ok {
-		return JSON
+// compareAnswers are the rules 3 to 9.
+func compareAnswers(a, b string, n *Noise) Result {
+	u, isJSON := parseJSON(a)
+	v, both := parseJSON(b)
+	if isJSON && both {
+		return compareJSON(u, v, n)
 	}
-	t := readText(s)
-	return kindOfTexts(t, t, listOf(s), listOf(s))
+	if a > b {
+		a, b = b, a
+	}
+	t := readTexts(a, b)
+	switch x, y := t[0], t[1]; {
+	case len(x.tokens) == 0 || len(y.tokens) == 0:
+		return Result{Why: "empty"}
+	case isJSON || both:
+		return Result{evidence.Different, JSON, "json", 0}
+	default:
+		return compareTexts(x, y, n)
+	}
 }
 
-func kindOfTexts(x, y *text, a, b *list) Kind {
+// compareTexts are the rules 4 to 9.
+func compareTexts(x, y *text, n *Noise) Result {
+	a, b := x.list(), y.list()
+	r := Result{Kind: kindOf(x, y, a, b), Closeness: closeness(x, y)}
+	if equalTexts(x, y) {
+		r.Closeness = 1
+		return r.with(evidence.Same, "equal")
+	}
+	if r.Kind == Short {
+		if sameCode(x, y) || sameCode(y, x) {
+			return r.with(evidence.Same, "code")
+		}
+		return r.with(compareShort(x, y), "short")
+	}
+	if why := contradicts(x, y); why != "" {
+		return r.with(evidence.Different, why)
+	}
+	if sameCode(x, y) || sameCode(y, x) {
+		return r.with(evidence.Same, "code")
+	}
+	items := compareLists(a, b, x.numbered && y.numbered)
+	why := "items"
+	if items != evidence.Different && replaced(x, y) {
+		items, why = evidence.Different, "word"
+	}
+	switch _, usual, known := n.usually(); {
+	case items == evidence.Unknown:
+		return r.with(n.decide(r.Closeness))
+	case items == evidence.Different && known && r.Closeness >= usual:
+		items = evidence.Unknown
+	}
+	return r.with(items, why)
+}
+
+func (r Result) with(o evidence.Outcome, why string) Result {
+	r.Outcome, r.Why = o, why
+	return r
+}
+
+func kindOf(x, y *text, a, b []*text) Kind {
 	switch {
 	case len(x.spans) > 0 && len(y.spans) > 0:
 		return Code
@@ -98,154 +146,53 @@ func kindOfTexts(x, y *text, a, b *list) Kind {
 	return Text
 }
 
-// compareAnswers are the rules 3 to 9.
-func compareAnswers(a, b string, n *Noise) Result {
-	u, uOK := parseJSON(a)
-	v, vOK := parseJSON(b)
-	if uOK && vOK {
-		return compareJSON(u, v, n)
-	}
-	if a > b {
-		a, b = b, a
-	}
-	x, y := readText(a), readText(b)
-	switch {
-	case len(x.tokens) == 0 || len(y.tokens) == 0:
-		return Result{Why: "empty"}
-	case uOK || vOK:
-		return Result{evidence.Different, JSON, "json", 0}
-	}
-	return compareTexts(x, y, listOf(a), listOf(b), n)
-}
-
-// compareTexts are the rules 4 to 9.
-func compareTexts(x, y *text, a, b *list, n *Noise) Result {
-	r := Result{Kind: kindOfTexts(x, y, a, b), Closeness: closeness(x, y)}
-	if equalTexts(x, y) {
-		r.Outcome, r.Why, r.Closeness = evidence.Same, "equal", 1
-		return r
-	}
-	if isCode(x, y) || isCode(y, x) {
-		r.Outcome, r.Why = evidence.Same, "code"
-		return r
-	}
-	if r.Kind == Short {
-		r.Outcome, r.Why = compareShort(x, y), "short"
-		return r
-	}
-	if r.Why = contradicts(x, y); r.Why != "" {
-		r.Outcome = evidence.Different
-		return r
-	}
-	if equalCode(x, y) {
-		r.Outcome, r.Why = evidence.Same, "code"
-		return r
-	}
-	items := compareLists(a, b)
-	switch {
-	case items == evidence.Different:
-		r.Outcome, r.Why = items, "items"
-	case replaced(x, y):
-		r.Outcome, r.Why = evidence.Different, "word"
-	case items == evidence.Same:
-		r.Outcome, r.Why = items, "items"
-		return r
-	default:
-		r.Outcome, r.Why = n.decide(r.Closeness)
-		return r
-	}
-	if n.usual(r.Closeness) {
-		r.Outcome = evidence.Unknown
-	}
-	return r
-}
-
 func equalTexts(x, y *text) bool {
-	if len(x.tokens) != len(y.tokens) || len(x.spans) > 0 && len(y.spans) > 0 && lacksCode(x, y) {
-		return false
-	}
-	for i := range x.tokens {
-		if a, b := &x.tokens[i], &y.tokens[i]; a.raw != b.raw && (!a.number || a.key != b.key) || a.key != b.key || a.unit != b.unit {
-			return false
-		}
-	}
-	return true
+	return slices.EqualFunc(x.tokens, y.tokens, func(a, b token) bool {
+		return a.id == b.id && (a.word == b.word || a.number) && a.unit == b.unit
+	}) && !(lacksCode(x, y) && len(y.spans) > 0)
 }
 
-// few is the number of words up to which an answer is short.
-const few = 3
-
-// compareShort compares answers of which one is short.
+// compareShort is rule 5.
 func compareShort(x, y *text) evidence.Outcome {
 	if x.words > y.words {
 		x, y = y, x
 	}
-	if x.words == 1 && x.stance != 0 {
-		if y.stance == x.stance {
-			return evidence.Same
-		}
-		if y.stance == 0 && y.words > few {
-			return evidence.Unknown
-		}
+	switch {
+	case x.words == 1 && x.stance != 0 && y.stance == x.stance:
+		return evidence.Same
+	case x.words == 1 && x.stance != 0 && y.stance == 0 && y.words > few:
+		return evidence.Unknown
+	case x.words > 1 && x.negated == y.negated && slices.Equal(x.content(), y.content()):
+		return evidence.Same
+	case y.words <= few, !y.has(x):
 		return evidence.Different
-	}
-	if x.words > 1 && x.negated == y.negated && slices.Equal(x.keys(), y.keys()) {
+	case x.tells() && y.words <= brief && y.negated <= x.negated && len(y.places(func(k *token) bool { return k.number })) <= few:
 		return evidence.Same
 	}
-	if y.words <= few {
-		return evidence.Different
-	}
-	if !y.has(x) {
-		return evidence.Different
-	}
-	if !x.tells() || y.words > brief || y.negated > x.negated || y.tellsMore(x) {
-		return evidence.Unknown
-	}
-	return evidence.Same
+	return evidence.Unknown
 }
 
-// keys are the keys of the content.
-func (t *text) keys() (keys []string) {
-	for _, i := range t.contents() {
-		keys = append(keys, t.tokens[i].key)
-	}
-	return keys
-}
-
-// tells reports whether a short answer has a number, a name or code.
-func (t *text) tells() bool {
-	for i := range t.tokens {
-		if k := &t.tokens[i]; k.number || k.capital {
-			return true
+// content are the ids of the content.
+func (t *text) content() (ids []int32) {
+	for _, k := range t.tokens {
+		if k.weight > 0 {
+			ids = append(ids, k.id)
 		}
 	}
-	return len(t.spans) > 0
+	return ids
 }
 
-// has reports whether t has the tokens of o, one after the other.
+// tells reports whether a short answer has a number or a name.
+func (t *text) tells() bool {
+	return slices.ContainsFunc(t.tokens, func(k token) bool { return k.number || k.capital })
+}
+
+// has reports whether t has the tokens of a short answer, one after the other.
 func (t *text) has(o *text) bool {
 	for i := 0; i+len(o.tokens) <= len(t.tokens); i++ {
-		j := 0
-		for j < len(o.tokens) && t.tokens[i+j].key == o.tokens[j].key {
-			j++
-		}
-		if j == len(o.tokens) {
+		if slices.EqualFunc(t.tokens[i:i+len(o.tokens)], o.tokens, func(a, b token) bool { return a.id == b.id }) {
 			return true
 		}
 	}
 	return false
-}
-
-// tellsMore reports whether t, which has all of the short answer o, has another number without need: o is one, too.
-func (t *text) tellsMore(o *text) bool {
-	if len(o.tokens) == 0 || !o.tokens[0].number {
-		return false
-	}
-	numbers := 0
-	for i := range t.tokens {
-		if t.tokens[i].number {
-			numbers++
-		}
-	}
-	return numbers > 3
 }

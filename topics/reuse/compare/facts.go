@@ -4,27 +4,24 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"unicode"
 )
 
-// brief is the number of words up to which an answer states one fact.
-const brief = 24
-
-// mostNames is the number of names that one text lacks whose places are compared.
-const mostNames = 16
+const (
+	brief = 24  // words up to which an answer states one fact
+	some  = 128 // numbers, names and first words that are looked at where each is compared with others
+)
 
 // contradicts names a fact in which two answers differ, or returns "". What only one of them has is none.
 func contradicts(x, y *text) string {
+	a, b := language(x), language(y)
 	switch {
-	case x.stance*y.stance < 0:
+	case x.stance*y.stance < 0, (x.negated == 0) != (y.negated == 0) && max(x.words, y.words) <= brief:
 		return "polarity"
-	case refuses(x) != refuses(y):
-		return "refusal"
-	case otherLanguage(x, y):
+	case a > 0 && b > 0 && a != b:
 		return "language"
 	case lacksCode(x, y) && lacksCode(y, x):
 		return "code"
-	case otherNumbers(x, y):
+	case lacksNumber(x, y) && lacksNumber(y, x) || otherUnit(x, y):
 		return "number"
 	case otherNames(x, y):
 		return "name"
@@ -32,223 +29,167 @@ func contradicts(x, y *text) string {
 		return "opposite"
 	case swapped(x, y):
 		return "order"
-	case otherMarks(x, y):
-		return "mark"
-	case (x.negated == 0) != (y.negated == 0) && max(x.words, y.words) <= brief:
-		return "polarity"
 	}
 	return ""
 }
 
-// refuses reports whether an answer begins with the words of a refusal.
-func refuses(t *text) bool {
-	said := ""
-	for i := range min(len(t.tokens), 12) {
-		said += t.tokens[i].raw + " "
+// language tells the language of a text in Latin letters by frequent words, and any other by its script. 0: it is not clear.
+func language(t *text) (best int) {
+	var counts [8]int
+	for i := range min(len(t.tokens), some) {
+		counts[max(0, t.tokens[i].entry.language)]++
 	}
-	for _, p := range [...]string{"i can not", "i not help", "i not able", "i not assist", "i am unable", "i am not able", "i unable"} {
-		if strings.Contains(said, p) || strings.Contains(said, "i not ") && strings.Contains(said, "help") {
-			return true
-		}
+	if c, ok := t.script(); ok {
+		return c
 	}
-	return false
-}
-
-// language is the script, or for Latin script the language, and -1 if neither is clear.
-func language(t *text) int {
-	var counts [7]int
-	scripts := map[int]int{}
-	for i := range min(len(t.tokens), 200) {
-		w := t.tokens[i].raw
-		if w == "" || t.tokens[i].number {
-			continue
-		}
-		c := []rune(w)[0]
-		scripts[script(c)]++
-		if l, ok := languages[w]; ok && l >= 0 {
-			counts[l]++
-		}
-	}
-	for s, n := range scripts {
-		if s != 0 && 2*n > t.words {
-			return 100 + s
-		}
-	}
-	best, second := -1, 0
+	counts[0] = 0
 	for l, n := range counts {
-		if best < 0 || n > counts[best] {
+		if n > counts[best] {
 			best = l
 		}
 	}
 	for l, n := range counts {
-		if l != best {
-			second = max(second, n)
+		if l != best && 2*n >= counts[best] {
+			return 0
 		}
 	}
-	if counts[best] < 2 || counts[best] <= 2*second {
-		return -1
+	if counts[best] < 2 {
+		return 0
 	}
 	return best
 }
 
-func script(c rune) int {
-	for i, table := range [...]*unicode.RangeTable{unicode.Latin, unicode.Cyrillic, unicode.Greek, unicode.Arabic, unicode.Hebrew, unicode.Devanagari, unicode.Hangul} {
-		if unicode.Is(table, c) {
-			return i
+// script is the block of Unicode of most letters beyond Latin ones, if these are most.
+func (t *text) script() (int, bool) {
+	blocks, letters := map[int]int{}, 0
+	for _, c := range t.source[:min(len(t.source), 4*some)] {
+		if c > 0x24f && c < 0x2000 || c > 0x3040 {
+			blocks[int(min(c>>8, 0x30))]++
+		} else if c|0x20 >= 'a' && c|0x20 <= 'z' {
+			letters++
 		}
 	}
-	if unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana) {
-		return 7
+	for b, n := range blocks {
+		if n > letters {
+			return 8 + b, true
+		}
 	}
-	return 8
+	return 0, false
 }
 
-func otherLanguage(x, y *text) bool {
-	a, b := language(x), language(y)
-	return a >= 0 && b >= 0 && a != b
-}
-
-// lacksCode reports whether x lacks code that y has.
+// lacksCode reports whether x has code, and lacks some that y has.
 func lacksCode(x, y *text) bool {
-	if len(x.spans) == 0 || len(y.spans) == 0 {
+	if len(x.spans) == 0 {
 		return false
 	}
 	all := strings.Join(x.spans, "\n")
-	for _, s := range y.spans {
-		if !strings.Contains(all, s) && !x.says(s) {
-			return true
-		}
+	return slices.ContainsFunc(y.spans, func(s string) bool { return !strings.Contains(all, s) && !strings.Contains(x.source, s) })
+}
+
+// sameCode reports whether one text is the code of the other, or all code is equal and few words explain it.
+func sameCode(x, y *text) bool {
+	if len(x.spans) == 0 && len(y.spans) > 0 {
+		x = &text{spans: []string{squeeze(x.source)}, source: x.source}
+		return slices.Contains(y.spans, x.spans[0]) && !lacksCode(x, y)
 	}
-	return false
+	return len(x.spans) > 0 && len(y.spans) > 0 && min(x.words, y.words) <= brief && !lacksCode(x, y) && !lacksCode(y, x)
 }
 
-// isCode reports whether one text is the code of the other.
-func isCode(x, y *text) bool {
-	c := &text{spans: []string{x.whole}, digest: x.digest}
-	return len(x.spans) == 0 && len(y.spans) > 0 && len(x.whole) > 0 && !lacksCode(c, y) && y.hasSpan(x.whole)
-}
-
-func (t *text) hasSpan(s string) bool { return slices.Contains(t.spans, s) }
-
-// equalCode reports whether the code of one text is part of that of the other, and few words explain it.
-func equalCode(x, y *text) bool {
-	if len(x.spans) == 0 || len(y.spans) == 0 {
-		return false
-	}
-	return min(x.words, y.words) <= brief && !lacksCode(x, y) && !lacksCode(y, x)
-}
-
-// says reports whether a word that y set as code is a plain word of x.
-func (t *text) says(span string) bool { return t.digest[stem(strings.ToLower(span))] > 0 }
-
-// otherNumbers reports whether each text has a number that the other has neither equal, nor rounded.
-func otherNumbers(x, y *text) bool { return lacksNumber(x, y) && lacksNumber(y, x) || otherUnit(x, y) }
-
+// lacksNumber reports whether y has a number that x has neither equal, nor with other digits behind: 8,849 for 8,848.86. Small numbers and
+// years are exact.
 func lacksNumber(x, y *text) bool {
-	for i := range y.tokens {
-		if k := &y.tokens[i]; k.number && x.digest[k.key] == 0 && !x.rounds(k) {
-			return true
-		}
-	}
-	return false
+	numbers := x.places(func(k *token) bool { return k.number })
+	return slices.ContainsFunc(y.tokens, func(k token) bool {
+		return k.number && x.count[k.id] == 0 && !slices.ContainsFunc(numbers, func(i int) bool {
+			o := &x.tokens[i]
+			return (k.value > 2100 || k.value != math.Trunc(k.value)) && math.Abs(o.value-k.value) <= .005*math.Abs(k.value)
+		})
+	})
 }
 
-// rounds reports whether t has the number k with other digits behind: 8,849 for 8,848.86. Small numbers and years are exact.
-func (t *text) rounds(k *token) bool {
-	for i := range t.tokens {
-		if o := &t.tokens[i]; o.number && o.value != 0 && math.Abs(o.value-k.value) <= .005*math.Abs(k.value) && (k.value > 2100 || k.value != math.Trunc(k.value)) && o.unit == k.unit {
-			return true
+// places returns the places of the first tokens that fit.
+func (t *text) places(fits func(*token) bool) (at []int) {
+	for i := 0; i < len(t.tokens) && len(at) < some; i++ {
+		if fits(&t.tokens[i]) {
+			at = append(at, i)
 		}
 	}
-	return false
+	return at
 }
 
 // otherUnit reports whether a number that each text has once has another unit.
 func otherUnit(x, y *text) bool {
-	for i := range x.tokens {
-		k := &x.tokens[i]
-		if !k.number || k.unit == "" || x.digest[k.key] != 1 || y.digest[k.key] != 1 {
-			continue
-		}
-		for j := range y.tokens {
-			if o := &y.tokens[j]; o.number && o.key == k.key && o.unit != "" && o.unit != k.unit {
-				return true
-			}
+	units := map[int32]string{}
+	for _, k := range x.tokens {
+		if k.number && k.unit != "" && x.count[k.id] == 1 {
+			units[k.id] = k.unit
 		}
 	}
-	return false
+	return slices.ContainsFunc(y.tokens, func(k token) bool {
+		return k.unit != "" && units[k.id] != "" && units[k.id] != k.unit && y.count[k.id] == 1
+	})
 }
 
-// otherNames reports whether each text has a name that the other lacks, and they share none or state one fact.
+// otherNames reports whether each text has a name that the other lacks, and they share none, state one fact, or have the two at one place.
 func otherNames(x, y *text) bool {
-	a, common := names(x, y)
-	b, _ := names(y, x)
+	a := x.places(func(k *token) bool { return k.name && y.count[k.id] == 0 })
+	b := y.places(func(k *token) bool { return k.name && x.count[k.id] == 0 })
 	if len(a) == 0 || len(b) == 0 {
 		return false
 	}
-	if common == 0 || max(x.words, y.words) <= brief/2 {
+	common := slices.ContainsFunc(x.tokens, func(k token) bool { return k.name && y.count[k.id] > 0 })
+	if !common || max(x.words, y.words) <= brief/2 {
 		return true
 	}
+	before := map[int32]bool{}
 	for _, i := range a {
-		for _, j := range b {
-			if p, q := x.placeOf(i, i+1), y.placeOf(j, j+1); p.before == q.before && p.before != "" {
-				return true
-			}
-		}
+		before[x.placeOf(i, i+1).before] = true
 	}
-	return false
-}
-
-// names returns the places of a few names of x that y lacks, and counts those that it has.
-func names(x, y *text) (lacking []int, common int) {
-	for i := range x.tokens {
-		switch k := &x.tokens[i]; {
-		case !k.name:
-		case y.digest[k.key] > 0:
-			common++
-		case len(lacking) < mostNames:
-			lacking = append(lacking, i)
-		}
-	}
-	return lacking, common
+	return slices.ContainsFunc(b, func(i int) bool { p := y.placeOf(i, i+1).before; return p != 0 && before[p] })
 }
 
 // opposed reports whether one text has a word that the other lacks, and the other its opposite beside an equal word.
 func opposed(x, y *text) bool {
-	for i := range x.tokens {
-		k := &x.tokens[i]
-		o := opposites[k.raw]
-		if o == "" || y.digest[k.key] > 0 {
-			continue
-		}
-		if s := stem(o); y.digest[s] > 0 && x.digest[s] == 0 && y.hasAt(s, x.placeOf(i, i+1)) {
-			return true
-		}
-	}
-	return false
-}
-
-// hasAt reports whether t has a word with one of the neighbours of a place.
-func (t *text) hasAt(key string, p place) bool {
-	for i := range t.tokens {
-		if t.tokens[i].key == key {
-			q := t.placeOf(i, i+1)
-			return p.before == q.before || p.after == q.after
+	b := y.places(func(k *token) bool { return k.entry.opposite != "" && x.count[k.id] == 0 })
+	for _, i := range x.places(func(k *token) bool { return k.entry.opposite != "" && y.count[k.id] == 0 }) {
+		for _, j := range b {
+			p, q := x.placeOf(i, i+1), y.placeOf(j, j+1)
+			if x.tokens[i].entry == lexicon[y.tokens[j].entry.opposite] && (p.before == q.before || p.after == q.after) {
+				return true
+			}
 		}
 	}
 	return false
 }
 
-// otherMarks reports whether texts of equal content differ in a mark such as = or %.
-func otherMarks(x, y *text) bool {
-	a, b := x.contents(), y.contents()
-	if len(a) != len(b) {
+// swapped reports whether texts of equal content, in the same order, differ in a mark, or have two words in each other's place: from Oslo to Rome.
+func swapped(x, y *text) bool {
+	content := func(k *token) bool { return k.weight > 0 }
+	a, b := x.places(content), y.places(content)
+	if len(a) != len(b) || len(a) == some {
 		return false
 	}
+	one, two, last, apart := int32(0), int32(0), 0, false
 	for i := range a {
-		if x.tokens[a[i]].key != y.tokens[b[i]].key {
+		k, o := x.tokens[a[i]].id, y.tokens[b[i]].id
+		switch {
+		case k == o:
+			continue
+		case one == 0:
+			one, two = k, o
+		case k != one && k != two || o != one && o != two:
 			return false
+		default:
+			apart = apart || !x.joins(last, a[i])
 		}
+		last = a[i]
 	}
-	return x.marks > 0 && y.marks > 0 && x.marks != y.marks
+	return apart || one == 0 && x.marks > 0 && y.marks > 0 && x.marks != y.marks
 }
+
+// joins reports whether the tokens at i and j are members of an enumeration.
+func (t *text) joins(i, j int) bool {
+	return j == i+1 || j == i+2 && !t.tokens[i+1].number && t.tokens[i+1].weight == 0 && (t.is(i+1, "and") || t.is(i+1, "or"))
+}
+
+func (t *text) is(i int, w string) bool { return t.tokens[i].entry == lexicon[w] }

@@ -12,7 +12,7 @@ import (
 // parseJSON returns the values of an answer that is JSON: objects and arrays one after another, bare, or fenced with a few words around.
 func parseJSON(s string) (values []any, ok bool) {
 	s = strings.TrimSpace(s)
-	if before, rest, fenced := strings.Cut(s, "```"); fenced {
+	if before, rest, fenced := strings.Cut(s, "```"); fenced && s[0] != '{' && s[0] != '[' {
 		body, after, closed := strings.Cut(rest, "```")
 		if !closed || len(strings.Fields(before))+len(strings.Fields(after)) > brief {
 			return nil, false
@@ -42,11 +42,11 @@ type members struct {
 func compareJSON(a, b []any, n *Noise) Result {
 	m := members{noise: n}
 	m.compare(a, b)
-	r := Result{Kind: JSON, Why: "json:member", Closeness: float64(m.same) / float64(max(1, m.all))}
-	switch {
-	case m.same == m.all:
-		r.Outcome, r.Why = evidence.Same, "json"
-	case m.same+m.unknown < m.all:
+	r := Result{evidence.Unknown, JSON, "json:member", float64(m.same) / float64(m.all)}
+	if m.same == m.all {
+		return r.with(evidence.Same, "json")
+	}
+	if m.same+m.unknown < m.all {
 		r.Outcome = evidence.Different
 	}
 	return r
@@ -61,57 +61,42 @@ func (m *members) count(same bool) {
 func (m *members) compare(a, b any) {
 	switch a := a.(type) {
 	case map[string]any:
-		if b, ok := b.(map[string]any); ok {
-			m.objects(a, b)
-			return
-		}
-	case []any:
-		if b, ok := b.([]any); ok {
-			m.arrays(a, b)
-			return
-		}
-	case string:
-		if b, ok := b.(string); ok {
-			m.strings(a, b)
-			return
-		}
-	default:
-		if _, other := b.(map[string]any); !other {
-			if _, other := b.([]any); !other {
-				m.count(a == b)
-				return
+		b, _ := b.(map[string]any)
+		m.count(b != nil && len(a) == len(b))
+		for name, v := range a {
+			if w, ok := b[name]; ok {
+				m.compare(v, w)
+			} else {
+				m.count(false)
 			}
 		}
-	}
-	m.count(false)
-}
-
-func (m *members) objects(a, b map[string]any) {
-	m.count(len(a) == len(b))
-	for name, v := range a {
-		if w, ok := b[name]; ok {
-			m.compare(v, w)
-		} else {
+	case []any:
+		b, _ := b.([]any)
+		m.count(b != nil && len(a) == len(b))
+		for i := range min(len(a), len(b)) {
+			m.compare(a[i], b[i])
+		}
+	case string:
+		b, ok := b.(string)
+		m.strings(a, b, ok)
+	case float64:
+		b, ok := b.(float64)
+		m.count(ok && a == b)
+	default: // bool or nil
+		switch b.(type) {
+		case bool, nil:
+			m.count(a == b)
+		default:
 			m.count(false)
 		}
 	}
 }
 
-func (m *members) arrays(a, b []any) {
-	m.count(len(a) == len(b))
-	for i := range min(len(a), len(b)) {
-		m.compare(a[i], b[i])
-	}
-}
-
 // strings compares labels up to case, and longer texts by the rules for texts.
-func (m *members) strings(a, b string) {
-	if strings.EqualFold(strings.Join(strings.Fields(a), " "), strings.Join(strings.Fields(b), " ")) {
-		m.count(true)
-		return
-	}
-	if min(len(strings.Fields(a)), len(strings.Fields(b))) <= few {
-		m.count(false)
+func (m *members) strings(a, b string, ok bool) {
+	v, w := strings.Fields(a), strings.Fields(b)
+	if !ok || min(len(v), len(w)) <= few || strings.EqualFold(a, b) {
+		m.count(ok && strings.EqualFold(strings.Join(v, " "), strings.Join(w, " ")))
 		return
 	}
 	r := compareAnswers(a, b, m.noise)

@@ -1,6 +1,7 @@
 package compare
 
 import (
+	"slices"
 	"strings"
 
 	"reprise/topics/reuse/evidence"
@@ -8,126 +9,86 @@ import (
 
 const (
 	mostItems  = 48 // items of a list that are compared
-	shortItem  = 5  // words up to which an item is a name or a thing
-	steps      = 3  // words from which numbered items are steps
 	fewest     = 3  // items of an enumeration in a line
-	closeItems = .5
+	shortItem  = 5  // words up to which an item is a thing
+	closeItems = .5 // closeness of items that may be partners
+	steps      = 3  // words from which numbered items are steps
 )
 
-// list are the items of an answer.
-type list struct {
-	items    []*text
-	numbered bool
-}
-
-// itemOf cuts the mark of an item off a line: "-", "*", "•", "1.", "2)".
-func itemOf(line string) (mark, rest string) {
-	for _, m := range [...]string{"- ", "* ", "• ", "+ "} {
-		if rest, ok := strings.CutPrefix(line, m); ok {
-			return m, strings.TrimSpace(rest)
-		}
+// list returns the items of a text, or of "a, b and c" if these are all that it is.
+func (t *text) list() (items []*text) {
+	ranges := t.items
+	if len(ranges) == 0 {
+		ranges = t.enumeration()
 	}
-	i := 0
-	for i < len(line) && i < 3 && line[i] >= '0' && line[i] <= '9' {
-		i++
-	}
-	if i > 0 && i+1 < len(line) && (line[i] == '.' || line[i] == ')') && line[i+1] == ' ' {
-		return "1.", strings.TrimSpace(line[i+2:])
-	}
-	return "", line
-}
-
-// listOf returns the items of an answer, or nil where it has less than two.
-func listOf(s string) *list {
-	var l list
-	lines := 0
-	for line := range strings.Lines(s) {
-		line = strings.TrimSpace(line)
-		mark, rest := itemOf(line)
-		if mark != "" {
-			l.numbered = l.numbered || mark == "1."
-			l.items = append(l.items, readText(rest))
-		} else if line != "" {
-			lines++
-		}
-	}
-	if len(l.items) == 0 && lines == 1 {
-		l.items = enumeration(s)
-	}
-	if len(l.items) < 2 || len(l.items) > mostItems {
+	if len(ranges) < 2 || len(ranges) > mostItems {
 		return nil
 	}
-	return &l
-}
-
-// enumeration are the items of "a, b and c", if these are all that a line is.
-func enumeration(s string) (items []*text) {
-	if _, after, ok := strings.Cut(s, ": "); ok {
-		s = after
-	}
-	for part := range strings.SplitSeq(strings.ReplaceAll(strings.TrimRight(strings.TrimSpace(s), "."), " and ", ", "), ",") {
-		if strings.TrimSpace(part) == "" {
-			continue
-		}
-		t := readText(part)
-		if t.words > few || len(t.tokens) == 0 {
-			return nil
-		}
-		items = append(items, t)
-	}
-	if len(items) < fewest {
-		return nil
+	for _, r := range ranges {
+		items = append(items, t.part(r[0], r[1]))
 	}
 	return items
 }
 
+// enumeration are the items of a line, after a colon.
+func (t *text) enumeration() (ranges [][2]int) {
+	if len(t.commas) == 0 || len(t.tokens) > mostItems*fewest || strings.Contains(t.source, "\n") {
+		return nil
+	}
+	for start, i := t.colon, t.colon; i <= len(t.tokens); i++ {
+		joined := i < len(t.tokens) && (t.is(i, "and") || t.is(i, "or"))
+		if i < len(t.tokens) && !joined && !slices.Contains(t.commas, i) {
+			continue
+		}
+		if i > start {
+			ranges = append(ranges, [2]int{start, i})
+		}
+		if i-start > few {
+			return nil
+		}
+		if start = i; joined {
+			start++
+		}
+	}
+	if len(ranges) < fewest {
+		return nil
+	}
+	return ranges
+}
+
 // compareLists compares item by item. It is Unknown where the texts are no lists that can be compared so.
-func compareLists(a, b *list) evidence.Outcome {
-	if a == nil || b == nil || len(a.items) != len(b.items) && !(a.brief() && b.brief()) {
+func compareLists(a, b []*text, numbered bool) evidence.Outcome {
+	if a == nil || b == nil || len(a) != len(b) && (mostWords(a) > shortItem || mostWords(b) > shortItem) {
 		return evidence.Unknown
 	}
-	used := make([]bool, len(b.items))
-	same, inOrder, last := true, true, -1
-	for _, x := range a.items {
+	used, same, inOrder, last := make([]bool, len(b)), true, true, -1
+	for _, x := range a {
 		best, at := 0., -1
-		for j, y := range b.items {
+		for j, y := range b {
 			if c := closeness(x, y); !used[j] && c > best {
 				best, at = c, j
 			}
 		}
-		if at < 0 || best < closeItems || x.words <= few && b.items[at].words <= few && best < 1 {
+		if at < 0 || best < closeItems || max(x.words, b[at].words) <= few && best < 1 {
 			return evidence.Different
 		}
 		used[at] = true
 		inOrder, last = inOrder && at > last, at
-		same = same && best >= closeTexts && contradicts(x, b.items[at]) == "" && !replaced(x, b.items[at])
+		same = same && best >= closeTexts && contradicts(x, b[at]) == "" && !replaced(x, b[at])
 	}
 	switch {
-	case len(a.items) != len(b.items), !inOrder && a.numbered && b.numbered && a.instructs():
+	case len(a) != len(b), !inOrder && numbered && mostWords(a) >= steps:
 		return evidence.Different
-	case same && (inOrder || !a.numbered || !b.numbered):
+	case same && (inOrder || !numbered):
 		return evidence.Same
 	}
 	return evidence.Unknown
 }
 
-// brief reports whether the items are names or things.
-func (l *list) brief() bool {
-	for _, t := range l.items {
-		if t.words > shortItem {
-			return false
-		}
+// mostWords is the number of words of the longest item.
+func mostWords(items []*text) (n int) {
+	for _, t := range items {
+		n = max(n, t.words)
 	}
-	return true
-}
-
-// instructs reports whether most items have the words of a step.
-func (l *list) instructs() bool {
-	n := 0
-	for _, t := range l.items {
-		if t.words >= steps {
-			n++
-		}
-	}
-	return 2*n > len(l.items)
+	return n
 }

@@ -2,7 +2,6 @@ package compare
 
 import (
 	"slices"
-	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -65,42 +64,23 @@ func pieces(s string, most int) (out []piece) {
 	return out
 }
 
-// pieceOf returns the piece at the start of s, or "" for white space, and its length.
-func pieceOf(s string) (w string, n int) {
-	for n < len(s) {
-		c, size := rune(s[n]), 1
-		if c >= utf8.RuneSelf {
-			c, size = utf8.DecodeRuneInString(s[n:])
-		}
-		if !(unicode.IsLetter(c) || unicode.IsDigit(c) || unicode.IsMark(c) || (c == '\'' || c == '’') && n > 0) {
-			if n > 0 {
-				break
-			}
-			if unicode.IsSpace(c) {
-				return "", size
-			}
-			return s[:size], size
-		}
-		if n += size; ideographic(c) {
-			break
-		}
-	}
-	return s[:n], n
-}
-
 // fold is a word without case, and a numeral in digits.
 func fold(w string) string {
 	w = strings.ToLower(w)
-	if v, ok := numerals[w]; ok {
-		return strconv.Itoa(v)
+	if e := entryOf(w); e.numeral != "" {
+		return e.numeral
 	}
 	return w
 }
 
 func isContent(w string) bool {
+	e := entryOf(strings.ToLower(w))
+	return isWord(w) && !e.function && !e.asking
+}
+
+func isWord(w string) bool {
 	c, _ := utf8.DecodeRuneInString(w)
-	low := strings.ToLower(w)
-	return (unicode.IsLetter(c) || unicode.IsDigit(c)) && !functionWords[low] && !asking[low]
+	return unicode.IsLetter(c) || unicode.IsDigit(c)
 }
 
 // compare marks what differs, and reports whether anything does.
@@ -168,7 +148,7 @@ func (q *quoting) singles(asked []piece) bool {
 
 func words(all []piece) (out []piece) {
 	for _, p := range all {
-		if c, _ := utf8.DecodeRuneInString(p.word); unicode.IsLetter(c) || unicode.IsDigit(c) {
+		if isWord(p.word) {
 			out = append(out, p)
 		}
 	}
@@ -273,7 +253,7 @@ func (q *quoting) counts(first, last int) bool {
 	for i := first; i < last; i++ {
 		p := &q.stored[i]
 		content = content || p.content
-		telling = telling || p.differs && (p.other && last-first >= contentRun || asking[strings.ToLower(p.word)] || p.word == "?" || p.word == "!")
+		telling = telling || p.differs && (p.other && last-first >= contentRun || entryOf(strings.ToLower(p.word)).asking || p.word == "?" || p.word == "!")
 	}
 	return content && telling
 }

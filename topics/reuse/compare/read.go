@@ -1,262 +1,296 @@
 package compare
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
 )
 
-// token is a word, a number or a mark that has a meaning of its own. Code is read as words and marks, too, and kept in spans as well.
+// token is a word, a number, or a mark that has a meaning of its own.
 type token struct {
-	key     string // lower case; for words what inflection leaves
-	raw     string // lower case
-	value   float64
-	unit    string // of a number, in base units
+	id      int32 // of its key: a word without inflection, a number by value and unit
+	word    int32 // id of the word as it is, in lower case; 0: a mark
+	entry   *entry
+	value   float64 // of a number
+	unit    string  // of a number
+	weight  int     // in closeness; 0: no content
 	number  bool
+	name    bool // a capital that its place does not explain, or digits among letters
 	capital bool
-	name    bool // has a capital that its place does not explain, or digits among letters
-	content bool
-	opens   bool // first word of a sentence, an item or a quotation
 }
 
-// text is what is compared of an answer.
+// text is what is compared of an answer, without Markdown and courtesy.
 type text struct {
-	tokens           []token
-	spans            []string // code: inline and fenced, without white space
-	whole            string   // all without white space
-	words            int
-	marks, ideograms int
-	digest           map[string]int // tokens by key
-	total            int            // weight of content
-	negated          int
-	stance           int // 1: begins with yes, -1: with no
+	source                               string
+	tokens                               []token
+	count                                []uint16 // of tokens, by id
+	items                                [][2]int // ranges of tokens
+	commas                               []int    // tokens after a comma
+	colon                                int      // the first token after a colon
+	numbered                             bool     // the items are
+	spans                                []string // code between backticks and fences, without white space
+	words, marks, total, negated, stance int
 }
 
-// readText reads an answer without marks of Markdown and courtesy.
-func readText(s string) *text {
-	body, spans := withoutMarkdown(s)
-	t := &text{spans: spans, whole: squeeze(body), tokens: make([]token, 0, len(body)/5+1)}
-	r := reader{s: withoutCourtesy(body), out: t.tokens, opens: true}
-	r.run()
-	t.tokens, t.words = r.out, len(strings.Fields(r.s))
-	t.digest = make(map[string]int, len(t.tokens))
-	for i := range t.tokens {
-		t.add(&t.tokens[i])
-	}
-	t.words += t.ideograms / 2
-	if len(t.tokens) > 0 {
-		t.stance = stances[t.tokens[0].raw]
-	}
-	return t
-}
-
-func (t *text) add(k *token) {
-	if t.digest[k.key]++; t.digest[k.key] == 1 && k.content {
-		t.total += k.weight()
-	}
-	if negations[k.raw] {
-		t.negated++
-	}
-	switch c, _ := utf8.DecodeRuneInString(k.raw); {
-	case k.raw == "":
-		t.marks++
-	case ideographic(c):
-		t.ideograms++
-	}
-}
-
-// weight is the weight of a token in closeness: longer words tell more, and numbers and names most.
-func (k *token) weight() int {
-	switch {
-	case !k.content:
-		return 0
-	case k.number, k.name:
-		return 12
-	}
-	return min(utf8.RuneCountInString(k.key), 8) + 1
-}
-
-// reader splits a text into tokens.
+// reader gives ids to the keys of the texts of one comparison.
 type reader struct {
-	s     string
-	at    int
-	out   []token
-	opens bool
+	ids   map[string]int32
+	texts []*text
+	*text
+	opens bool   // the next word is the first of a sentence, an item or a quotation
 	money string // the currency sign just read
 }
 
-func (r *reader) run() {
-	for r.at < len(r.s) {
-		c, n := utf8.DecodeRuneInString(r.s[r.at:])
+func (r *reader) id(key string) int32 {
+	id, ok := r.ids[key]
+	if !ok {
+		id = int32(len(r.ids) + 1)
+		r.ids[key] = id
+	}
+	return id
+}
+
+// readTexts reads the texts of one comparison.
+func readTexts(sources ...string) []*text {
+	r := &reader{ids: map[string]int32{}}
+	for _, s := range sources {
+		s = withoutCourtesy(s)
+		r.text = &text{source: s, tokens: make([]token, 0, len(s)/5+1)}
+		r.texts = append(r.texts, r.text)
+		r.lines(s)
+	}
+	for _, t := range r.texts {
+		t.count = make([]uint16, len(r.ids)+1)
+		t.sum()
+	}
+	return r.texts
+}
+
+func (t *text) sum() {
+	for i := range t.tokens {
+		k := &t.tokens[i]
+		if t.count[k.id]++; t.count[k.id] == 1 {
+			t.total += k.weight
+		}
+		if k.word == 0 {
+			t.marks++
+		}
+		if k.entry.negates {
+			t.negated++
+		}
+	}
+	if len(t.tokens) > 0 {
+		t.stance = t.tokens[0].entry.stance
+	}
+}
+
+// part returns some tokens of t as a text.
+func (t *text) part(from, to int) *text {
+	p := &text{tokens: t.tokens[from:to], count: make([]uint16, len(t.count)), words: to - from}
+	p.sum()
+	return p
+}
+
+func (r *reader) lines(s string) {
+	fenced, code := false, ""
+	for line := range strings.Lines(s) {
+		line = strings.TrimSpace(line)
+		if strings.HasPrefix(line, "```") || strings.HasPrefix(line, "~~~") {
+			if fenced = !fenced; !fenced {
+				r.spans, code = append(r.spans, code), ""
+			}
+			continue
+		}
+		mark, rest := itemOf(line)
+		if r.opens = true; fenced {
+			if rest = line; !strings.HasPrefix(line, "//") && !strings.HasPrefix(line, "# ") {
+				code += squeeze(line)
+			}
+		} else {
+			r.spans = inline(rest, r.spans)
+		}
+		start := len(r.tokens)
+		r.line(rest)
+		if mark != "" && !fenced && len(r.tokens) > start {
+			r.items, r.numbered = append(r.items, [2]int{start, len(r.tokens)}), r.numbered || mark == "1."
+		}
+	}
+	if code != "" {
+		r.spans = append(r.spans, code)
+	}
+}
+
+func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
+
+// inline adds the code between backticks in a line.
+func inline(line string, spans []string) []string {
+	for {
+		_, rest, _ := strings.Cut(line, "`")
+		span, after, closed := strings.Cut(rest, "`")
+		if !closed {
+			return spans
+		}
+		if span = squeeze(span); span != "" {
+			spans = append(spans, span)
+		}
+		line = after
+	}
+}
+
+// itemOf cuts the mark of an item off a line.
+func itemOf(line string) (mark, rest string) {
+	mark, rest, _ = strings.Cut(line, " ")
+	switch n := strings.TrimRight(mark, ".)"); {
+	case mark == "-", mark == "*", mark == "•", mark == "+":
+		return mark, rest
+	case len(n) < len(mark) && len(n) < 3 && strings.Trim(n, "0123456789") == "" && n != "" && rest != "":
+		return "1.", rest
+	}
+	return "", line
+}
+
+func (r *reader) line(s string) {
+	space := true
+	for len(s) > 0 {
+		w, n := pieceOf(s)
+		c, _ := utf8.DecodeRuneInString(w)
 		switch {
-		case unicode.IsLetter(c) && ideographic(c):
-			w := r.s[r.at : r.at+n]
-			r.out = append(r.out, token{key: w, raw: w, content: !unicode.Is(unicode.Hiragana, c)})
-			r.at += n
-		case unicode.IsLetter(c):
-			r.word()
+		case w == "":
+			space = true
 		case unicode.IsDigit(c):
-			r.number()
+			r.addNumber(w)
+		case unicode.IsLetter(c):
+			r.addWord(w, c)
 		default:
-			r.mark(c)
-			r.at += n
+			r.addMark(w, s[n:])
+		}
+		if s = s[n:]; w != "" {
+			if space && unicode.IsLetter(c) || space && unicode.IsDigit(c) || c > 0xe00 && ideographic(c) && len(r.tokens)%2 == 0 {
+				r.words++
+			}
+			space = space && !unicode.IsLetter(c) && !unicode.IsDigit(c)
 		}
 	}
 }
+
+// pieceOf returns the word, number or mark at the start of s, or "" for white space, and its length.
+func pieceOf(s string) (w string, n int) {
+	for n < len(s) {
+		c, size := rune(s[n]), 1
+		if c >= utf8.RuneSelf {
+			c, size = utf8.DecodeRuneInString(s[n:])
+		}
+		if !unicode.IsLetter(c) && !unicode.IsDigit(c) && (n == 0 || !unicode.IsMark(c) && !inside(s, n, size, c)) {
+			if n > 0 {
+				break
+			}
+			if unicode.IsSpace(c) {
+				return "", size
+			}
+			return s[:size], size
+		}
+		if c > 0xe00 && ideographic(c) {
+			if n == 0 {
+				n = size
+			}
+			break
+		}
+		n += size
+	}
+	return s[:n], n
+}
+
+// inside reports whether a mark belongs to the word or number in which it stands: don't, 1,234.5, 9:00.
+func inside(s string, at, size int, c rune) bool {
+	next, _ := utf8.DecodeRuneInString(s[at+size:])
+	switch c {
+	case '\'', '’':
+		return unicode.IsLetter(next)
+	case '.', ',', ':':
+		return isDigit(s[at-1]) && unicode.IsDigit(next)
+	}
+	return false
+}
+
+func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // ideographic reports whether words of the script of c are not set apart by spaces.
 func ideographic(c rune) bool {
-	return c > 0xe00 && unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
+	return unicode.In(c, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai)
 }
 
-func (r *reader) mark(c rune) {
-	if c == '>' && r.at+2 < len(r.s) && strings.ContainsAny(r.s[r.at+1:r.at+3], "=0123456789") {
-		r.out = append(r.out, token{key: ">"})
-		return
+var none = &entry{}
+
+func entryOf(w string) *entry {
+	if e := lexicon[w]; e != nil {
+		return e
 	}
-	switch c {
-	case '.', '!', '?', '\n', ':', '"', '“', '„', '«', '(', '>', '|', '。':
+	return none
+}
+
+func (r *reader) addMark(w, rest string) {
+	switch w {
+	case ":":
+		if r.opens = true; r.colon == 0 {
+			r.colon = len(r.tokens)
+		}
+	case ".", "!", "?", "\"", "“", "„", "«", "(", "|", "。":
 		r.opens = true
-	case '$', '€', '£', '¥':
-		r.money = string(c)
-	case '%', '+', '=', '<', '*', '/', '×', '−', '°':
-		if c == '%' && r.unitOf("%") {
-			break
+	case ",", "、":
+		r.commas = append(r.commas, len(r.tokens))
+	case "$", "€", "£", "¥":
+		r.money = w
+	case ">", "-":
+		if r.opens = r.opens || w == ">"; rest == "" || !isDigit(rest[0]) && rest[0] != '=' && !(len(rest) > 1 && isDigit(rest[1]) && w == ">") {
+			return
 		}
-		r.out = append(r.out, token{key: string(c)})
-	case '-':
-		if next, _ := utf8.DecodeRuneInString(r.s[r.at+1:]); unicode.IsDigit(next) && (r.at == 0 || r.s[r.at-1] == ' ') {
-			r.out = append(r.out, token{key: "−"})
+		fallthrough
+	case "%", "+", "=", "<", "/", "×", "−", "°":
+		if w != "%" || !r.unitOf("percent") {
+			r.tokens = append(r.tokens, token{id: r.id(w), entry: none})
 		}
 	}
 }
 
-func (r *reader) word() {
-	start, digits, capitals := r.at, false, 0
-	for r.at < len(r.s) {
-		c, n := utf8.DecodeRuneInString(r.s[r.at:])
-		switch {
-		case unicode.IsDigit(c):
-			digits = true
-		case unicode.IsUpper(c):
-			capitals++
-		case !(unicode.IsLetter(c) || unicode.IsMark(c) || c == '_' || c == '\'' || c == '’') || ideographic(c):
-			n = 0
-		}
-		if n == 0 {
-			break
-		}
-		r.at += n
+func (r *reader) addWord(w string, first rune) {
+	low := strings.ReplaceAll(strings.ToLower(w), "’", "'")
+	if head, ok := strings.CutSuffix(low, "n't"); ok || head == "cannot" {
+		low = "not"
+	} else if head, _, ok := strings.Cut(low, "'"); ok && len(head) > 1 {
+		low = head
 	}
-	r.addWord(strings.TrimRight(r.s[start:r.at], "'’_"), digits, capitals)
-}
-
-func (r *reader) addWord(w string, digits bool, capitals int) {
-	first, _ := utf8.DecodeRuneInString(w)
-	k := token{raw: strings.ReplaceAll(strings.ToLower(w), "’", "'"), opens: r.opens, capital: unicode.IsUpper(first)}
+	e := entryOf(low)
+	k := token{entry: e, capital: unicode.IsUpper(first)}
+	k.name = k.capital && (!r.opens || strings.IndexFunc(w[1:], unicode.IsUpper) >= 0) || strings.ContainsAny(w, "0123456789")
 	r.opens = false
-	k.name = digits || capitals > 1 || k.capital && !k.opens && w != "I" && w != "A"
-	head, isNot := strings.CutSuffix(k.raw, "n't")
-	if cut, ok := strings.CutSuffix(head, "'s"); ok {
-		head = cut
-	}
-	if isNot || head == "cannot" {
-		r.out = append(r.out, token{key: "not", raw: "not", opens: k.opens})
+	switch {
+	case r.unitOf(low):
 		return
-	}
-	if head, _, k.opens = cutApostrophe(head, k.opens); r.unitOf(head) {
+	case e.numeral != "":
+		r.addNumber(e.numeral)
 		return
+	case e.exact && k.capital:
+		k.number, k.weight = true, telling
+	case e.function, first > 0xe00 && unicode.Is(unicode.Hiragana, first):
+		k.name = k.name && len(w) == 1 && low != "i" && low != "a"
+	case k.name:
+		k.weight = telling
+	default:
+		k.weight = min(len(low), 8) + 1
 	}
-	if dates[head] && k.capital {
-		r.out = append(r.out, token{key: head, raw: head, number: true, content: true, opens: k.opens})
-		return
-	}
-	if v, ok := numerals[head]; ok {
-		r.out = append(r.out, token{key: strconv.Itoa(v), raw: head, value: float64(v), number: true, content: true})
-		return
-	}
-	k.raw, k.key, k.content = head, stem(head), !functionWords[head]
-	k.name = k.name && k.content
-	r.out = append(r.out, k)
+	k.word, k.id = r.id(low), r.id(stem(low, e))
+	r.tokens = append(r.tokens, k)
 }
 
-// cutApostrophe cuts "'re", "'ll" and the like off a word.
-func cutApostrophe(w string, opens bool) (head, tail string, _ bool) {
-	head, tail, _ = strings.Cut(w, "'")
-	if head == "" {
-		head = w
-	}
-	return head, tail, opens
-}
-
-// unitOf reads a word as the unit of the number before it.
-func (r *reader) unitOf(w string) bool {
-	if len(r.out) == 0 {
-		return false
-	}
-	k := &r.out[len(r.out)-1]
-	degrees := k.key == "°" && len(r.out) > 1
-	if degrees && (w == "c" || w == "f") {
-		r.out = r.out[:len(r.out)-1]
-		k, w = &r.out[len(r.out)-1], "°"+w
-	}
-	u, ok := units[w]
-	if !ok || !k.number || k.unit != "" {
-		return false
-	}
-	k.value *= u.times
-	k.unit, k.key = u.base, strconv.FormatFloat(k.value, 'g', -1, 64)
-	return true
-}
-
-// number reads 1,234.5, 9:00, 20th or 500mg.
-func (r *reader) number() {
-	start, seps := r.at, 0
-	for r.at < len(r.s) {
-		c := r.s[r.at]
-		digit := c >= '0' && c <= '9'
-		sep := (c == '.' || c == ',' || c == ':') && r.at+1 < len(r.s) && r.s[r.at+1] >= '0' && r.s[r.at+1] <= '9'
-		if !digit && !sep {
-			break
-		}
-		if r.at++; sep {
-			seps++
-		}
-	}
-	if r.at == start { // a digit of another script
-		_, n := utf8.DecodeRuneInString(r.s[r.at:])
-		r.at += n
-	}
-	w := r.s[start:r.at]
-	for _, ordinal := range [...]string{"st", "nd", "rd", "th"} {
-		if strings.HasPrefix(r.s[r.at:], ordinal) {
-			r.at += 2
-			break
-		}
-	}
-	k := token{raw: w, key: w, number: true, content: true, opens: r.opens}
-	if v, ok := valueOf(w); ok {
-		k.value, k.key = v, strconv.FormatFloat(v, 'g', -1, 64)
-	}
-	k.unit, r.money, r.opens = r.money, "", false
-	r.out = append(r.out, k)
-}
-
-// valueOf reads a number in English or continental notation; dates, times and versions have none.
-func valueOf(w string) (float64, bool) {
-	w = strings.TrimSuffix(w, ":00")
-	if i := strings.IndexByte(w, ','); i >= 0 && strings.Count(w, ",") == 1 && !strings.Contains(w, ".") && len(w)-i-1 != 3 {
-		w = strings.Replace(w, ",", ".", 1)
-	}
-	v, err := strconv.ParseFloat(strings.ReplaceAll(w, ",", ""), 64)
-	return v, err == nil
-}
+// telling is the weight of a number or a name.
+const telling = 12
 
 // stem is a word without regular inflection.
-func stem(w string) string {
-	if s := synonyms[w]; s != "" {
-		w = s
+func stem(w string, e *entry) string {
+	if e.sense != "" {
+		w = e.sense
 	}
 	for _, ending := range [...]string{"ing", "ies", "ied", "ly", "es", "ed", "er", "s", "e", "y"} {
 		if len(w) >= len(ending)+3 && strings.HasSuffix(w, ending) && !strings.HasSuffix(w, "ss") {
@@ -270,70 +304,75 @@ func stem(w string) string {
 	return w
 }
 
-// withoutMarkdown removes marks of emphasis, headings, items and quotations, and collects the code.
-func withoutMarkdown(s string) (body string, spans []string) {
-	var b strings.Builder
-	b.Grow(len(s))
-	fenced, code := false, []string(nil)
-	for line := range strings.Lines(s) {
-		line = strings.TrimRight(line, "\r\n")
-		trimmed := strings.TrimSpace(line)
-		if strings.HasPrefix(trimmed, "```") || strings.HasPrefix(trimmed, "~~~") {
-			if fenced = !fenced; !fenced {
-				spans, code = append(spans, squeeze(strings.Join(code, " "))), nil
-			}
-			continue
-		}
-		if fenced {
-			if !strings.HasPrefix(trimmed, "//") && !strings.HasPrefix(trimmed, "# ") {
-				code = append(code, trimmed)
-			}
-		} else {
-			_, trimmed = itemOf(trimmed)
-			spans = inline(trimmed, spans)
-			trimmed = emphasis.Replace(strings.TrimLeft(trimmed, "#> "))
-		}
-		b.WriteString(trimmed)
-		b.WriteByte('\n')
+// addNumber reads 1,234.5, 9:00, 20th or 500mg.
+func (r *reader) addNumber(w string) {
+	digits := strings.TrimRightFunc(w, func(c rune) bool { return !unicode.IsDigit(c) })
+	tail := strings.ToLower(w[len(digits):])
+	value := strings.TrimSuffix(digits, ":00")
+	if i := strings.IndexByte(value, ','); i >= 0 && i == strings.LastIndexByte(value, ',') && !strings.Contains(value, ".") && len(value)-i != 4 {
+		value = value[:i] + "." + value[i+1:]
 	}
-	if code != nil {
-		spans = append(spans, squeeze(strings.Join(code, " ")))
+	k := token{entry: none, number: true, weight: telling, unit: r.money, word: r.id(w), id: r.id(w)}
+	if v, err := strconv.ParseFloat(strings.ReplaceAll(value, ",", ""), 64); err == nil {
+		k.value, k.id = v, r.idOf(v)
 	}
-	return strings.TrimSpace(b.String()), spans
-}
-
-var emphasis = strings.NewReplacer("**", "", "__", "", "*", "", "`", "")
-
-// squeeze removes white space.
-func squeeze(s string) string { return strings.Join(strings.Fields(s), "") }
-
-// inline adds the code between backticks in a line.
-func inline(line string, spans []string) []string {
-	for {
-		_, rest, ok := strings.Cut(line, "`")
-		span, after, closed := strings.Cut(rest, "`")
-		if !ok || !closed {
-			return spans
-		}
-		if span = squeeze(span); span != "" {
-			spans = append(spans, span)
-		}
-		line = after
+	r.tokens, r.money, r.opens = append(r.tokens, k), "", false
+	if tail != "" && !r.unitOf(tail) && !slices.Contains([]string{"st", "nd", "rd", "th"}, tail) {
+		k := &r.tokens[len(r.tokens)-1]
+		k.id, k.value = k.word, 0
 	}
 }
 
-// withoutCourtesy removes what opens and ends an answer and says nothing.
+func (r *reader) idOf(v float64) int32 { return r.id(strconv.FormatFloat(v, 'g', 6, 64)) }
+
+// unitOf reads a word as the unit of the number before it.
+func (r *reader) unitOf(w string) bool {
+	n := len(r.tokens) - 1
+	if n >= 1 && r.tokens[n].id == r.ids["°"] && len(w) == 1 {
+		n, w = n-1, "°"+w
+	}
+	if n < 0 || !r.tokens[n].number || r.tokens[n].unit != "" && entryOf(w).unit != "" {
+		return false
+	}
+	e := lexicon[w]
+	if e == nil || e.unit == "" && e.times == 1 {
+		e = lexicon[strings.TrimSuffix(w, "s")]
+	}
+	if e == nil || e.unit == "" && e.times == 1 || r.tokens[n].value == 0 {
+		return false
+	}
+	k := &r.tokens[n]
+	k.value *= e.times
+	if k.id = r.idOf(k.value); k.unit == "" {
+		k.unit = e.unit
+	}
+	r.tokens = r.tokens[:n+1]
+	return true
+}
+
+// openers begin a sentence that says nothing at the start of an answer, and closers at its end. ":": it ends with a colon; "$": it has no more words.
+var (
+	openers = strings.Split("sure$|sure thing$|certainly$|of course$|absolutely$|great question$|good question$|no problem$|i'm sorry to hear|sorry to hear|thanks for|"+
+		"thank you for|happy to help|i'd be happy to|glad you asked|here you go$|here is:|here are:|here's:|the answer is:|follow these steps:", "|")
+	closers = strings.Split("i hope this|i hope that|hope this|hope that helps|let me know|please let me know if you|feel free|if you have any|if you need|is there anything|"+
+		"would you like me|do you want me|happy to help|good luck$|have a great|have a nice|please don't hesitate|don't hesitate|anything else", "|")
+)
+
+const longestCourtesy = 160
+
+// withoutCourtesy removes sentences that say nothing.
 func withoutCourtesy(s string) string {
+	s = strings.TrimSpace(s)
 	for range 3 {
-		head, rest := firstSentence(s)
-		if rest == "" || !courteous(head, openers[:]) {
+		i := strings.IndexAny(s[:min(len(s), longestCourtesy)], ".!?:\n")
+		if i < 0 || i+1 == len(s) || !courteous(s[:i+1], openers) {
 			break
 		}
-		s = rest
+		s = strings.TrimSpace(s[i+1:])
 	}
 	for range 3 {
 		i := strings.LastIndexAny(strings.TrimRight(s, ".!?: \n"), ".!?\n")
-		if i <= 0 || !courteous(s[i+1:], closers[:]) {
+		if i <= 0 || !courteous(s[i+1:], closers) {
 			break
 		}
 		s = s[:i+1]
@@ -341,32 +380,10 @@ func withoutCourtesy(s string) string {
 	return s
 }
 
-// firstSentence ends at a mark that ends a sentence, or at a colon that ends a line.
-func firstSentence(s string) (head, rest string) {
-	for i := range len(s) {
-		last := i+1 == len(s) || s[i+1] == '\n'
-		if c := s[i]; c == '!' || c == '\n' || (c == '.' || c == '?') && (last || s[i+1] == ' ') || c == ':' && last {
-			return s[:i+1], strings.TrimLeft(s[i+1:], " \n")
-		}
-		if i > 160 {
-			break
-		}
-	}
-	return s, ""
-}
-
 func courteous(sentence string, phrases []string) bool {
 	low := strings.ToLower(strings.TrimSpace(sentence))
-	if len(low) > 160 {
-		return false
-	}
-	for _, p := range phrases {
-		if p, whole := strings.CutSuffix(p, "$"); strings.HasPrefix(low, p) && (!whole || len(low) <= len(p)+1) {
-			return true
-		}
-		if q, colon := strings.CutSuffix(p, ":"); colon && strings.HasPrefix(low, q) && strings.HasSuffix(low, ":") {
-			return true
-		}
-	}
-	return false
+	return len(low) <= longestCourtesy && slices.ContainsFunc(phrases, func(p string) bool {
+		start := strings.TrimRight(p, ":$")
+		return strings.HasPrefix(low, start) && (!strings.HasSuffix(p, "$") || len(low) <= len(p)) && (!strings.HasSuffix(p, ":") || strings.HasSuffix(low, ":"))
+	})
 }
