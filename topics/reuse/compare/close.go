@@ -7,11 +7,13 @@ import (
 )
 
 const (
-	closeTexts = .61 // closeness from which texts are the same without knowledge of noise
-	apartTexts = .45 // closeness below which they are different
-	nearTexts  = .73 // closeness from which single words are compared by their place
-	mostRuns   = 3   // places in which texts that are equal but for a few words differ
-	runWords   = 3   // words at one place
+	closeTexts  = .61 // closeness from which texts are the same without knowledge of noise
+	apartTexts  = .45 // closeness below which they are different
+	nearlyEqual = .9  // closeness from which a word of each prompt in its answer only does not matter
+	echoed      = .8  // closeness from which a word of one prompt in its answer only does not matter
+	nearTexts   = .73 // closeness from which single words are compared by their place
+	mostRuns    = 3   // places in which texts that are equal but for a few words differ
+	runWords    = 3   // words at one place
 
 	known  = 4  // observations from which noise is known
 	unlike = 2  // tenths of closeness up to which answers to an equal prompt have hardly anything in common

@@ -15,7 +15,8 @@
 //  7. items: lists of equal length, or of things, item by item, in any order unless the items are numbered steps: an item without a partner: Different;
 //     all with close ones: Same.
 //  8. word: the texts are equal but for a few words, and have other words at all these places: Different.
-//  9. closeness, noise: the weight of the content that they share. See Noise and decide.
+//  9. closeness, noise: the weight of the content that they share. See Noise and decide. asked: close, but each has a word of its own prompt that the other
+//     prompt and the other answer lack: Different; only one has: Unknown, unless they are very close.
 //
 // Noise, what two answers to an equal prompt differ by in a scope, moves the thresholds of rule 9, and makes Unknown what 7 and 8 call Different where the
 // answers are as close as answers to an equal prompt. What the rules 2 to 6 find it does not change.
@@ -70,8 +71,27 @@ func Answers(p Pair, n *Noise) Result {
 		r.Outcome, r.Why, r.Closeness = evidence.Same, "equal", 1
 	} else if r.Why != "empty" && (Quotes(p.Stored, p.StoredPrompt, p.Prompt) || Quotes(p.Fresh, p.Prompt, p.StoredPrompt)) {
 		r.Outcome, r.Why = evidence.Different, "quotes"
+	} else if r.Outcome == evidence.Same && (r.Why == "closeness" || r.Why == "noise") {
+		r.echoes(p)
 	}
 	return r
+}
+
+// echoes takes back that texts are the same by closeness where an answer has words of its prompt that the other prompt and the other answer lack.
+func (r *Result) echoes(p Pair) {
+	t := readTexts(p.StoredPrompt, p.Prompt, p.Stored, p.Fresh)
+	own := func(prompt, other, answer, fresh *text) bool {
+		return slices.ContainsFunc(prompt.tokens, func(k token) bool {
+			return k.weight > 0 && other.count[k.id] == 0 && answer.count[k.id] > 0 && fresh.count[k.id] == 0
+		})
+	}
+	a, b := own(t[0], t[1], t[2], t[3]), own(t[1], t[0], t[3], t[2])
+	switch {
+	case a && b && r.Closeness < nearlyEqual:
+		r.Outcome, r.Why = evidence.Different, "asked"
+	case (a || b) && r.Closeness < echoed:
+		r.Outcome, r.Why = evidence.Unknown, "asked"
+	}
 }
 
 // compareAnswers are the rules 3 to 9.

@@ -20,6 +20,7 @@ const (
 type piece struct {
 	word    string
 	content bool // a word that is none of grammar and courtesy
+	starts  bool // the first word of a question or of courtesy: how, could
 	differs bool // the other prompt lacks it at its place
 	other   bool // content that the other prompt does not have in any case, nor with a typo
 	absent  bool // the other prompt does not have it so written, and not only with the capital of a first word
@@ -75,7 +76,13 @@ func fold(w string) string {
 
 func isContent(w string) bool {
 	e := entryOf(strings.ToLower(w))
-	return isWord(w) && !e.function && !e.asking
+	return isWord(w) && !e.function && !asks(w)
+}
+
+// asks reports whether w is a word of questions or courtesy.
+func asks(w string) bool {
+	w, _, _ = strings.Cut(strings.ToLower(w), "'")
+	return entryOf(w).asking
 }
 
 func isWord(w string) bool {
@@ -109,12 +116,17 @@ func (q *quoting) compare(asked []piece) bool {
 				shared++
 			}
 		}
+		if p.starts = asks(p.word) && (i == 0 || !asks(q.stored[i-1].word)); p.starts {
+			q.at[p.word] = append(q.at[p.word], i)
+		}
 		if i < start || i >= len(q.stored)-end || exact[p.word] && q.placed(i, beside) {
 			continue
 		}
 		p.differs, p.absent = true, !exact[p.word] && !(folded[fold(p.word)] && p.word == strings.ToLower(p.word))
 		p.other = p.content && !folded[fold(p.word)] && !typo(p.word, asked)
-		q.at[p.word] = append(q.at[p.word], i)
+		if !p.starts {
+			q.at[p.word] = append(q.at[p.word], i)
+		}
 	}
 	if q.least = shortRun; 2*shared < all {
 		q.least = longRun
@@ -235,6 +247,9 @@ func (q *quoting) quotes(answer string, at int, quoted bool, places []int) bool 
 		}
 		first := i - q.before(answer, at, i)
 		last := i + q.after(answer, at, i)
+		if q.stored[i].starts && (last-i > shortRun || last == len(q.stored)) && q.hasContent(i, last) {
+			return true
+		}
 		if n := last - first; n >= shortRun && quoted || n >= q.least && q.counts(first, last) {
 			return true
 		}
@@ -249,13 +264,16 @@ func isWhole(answer string, at, n int) bool {
 
 // counts reports whether a run of stored has content, and a differing piece that an answer in its own words would not have.
 func (q *quoting) counts(first, last int) bool {
-	content, telling := false, false
+	telling := false
 	for i := first; i < last; i++ {
 		p := &q.stored[i]
-		content = content || p.content
-		telling = telling || p.differs && (p.other && last-first >= contentRun || entryOf(strings.ToLower(p.word)).asking || p.word == "?" || p.word == "!")
+		telling = telling || p.differs && (p.other && last-first >= contentRun || p.word == "?" || p.word == "!")
 	}
-	return content && telling
+	return telling && q.hasContent(first, last)
+}
+
+func (q *quoting) hasContent(first, last int) bool {
+	return slices.ContainsFunc(q.stored[first:last], func(p piece) bool { return p.content })
 }
 
 // before counts the pieces before place i of stored that stand before at in the answer.
