@@ -1,13 +1,11 @@
 package compare
 
 import (
-	"slices"
-
 	"reprise/topics/reuse/evidence"
 )
 
 const (
-	closeTexts  = .61 // closeness from which texts are the same without knowledge of noise
+	closeTexts  = .64 // closeness from which texts are the same without knowledge of noise
 	apartTexts  = .45 // closeness below which they are different
 	nearlyEqual = .9  // closeness from which a word of each prompt in its answer only does not matter
 	echoed      = .8  // closeness from which a word of one prompt in its answer only does not matter
@@ -96,24 +94,39 @@ func (t *text) placeOf(start, end int) (p place) {
 	return p
 }
 
-// replaced reports whether texts that are equal but for a few words have other words at all these places.
-func replaced(x, y *text) bool {
-	if closeness(x, y) < nearTexts {
-		return false
+// replaced is Different where texts that are equal but for a few words have other words at all these places, and Unknown where texts that are
+// close have other words at some place, or two words in each other's place.
+func replaced(x, y *text) evidence.Outcome {
+	if closeness(x, y) < closeTexts {
+		return evidence.Same
 	}
 	a, b := x.lacking(y), y.lacking(x)
-	return len(a) > 0 && len(a) <= mostRuns && len(a) == len(b) && !slices.ContainsFunc(a, func(p place) bool { return !slices.Contains(b, p) })
+	found, content := 0, false
+	for p, c := range a {
+		if d, ok := b[p]; ok {
+			found, content = found+1, content || c && d
+		}
+	}
+	switch {
+	case found > 0 && found == max(len(a), len(b)) && found <= mostRuns && closeness(x, y) >= nearTexts:
+		return evidence.Different
+	case content && max(x.words, y.words) <= 2*brief, swapped(x, y, false):
+		return evidence.Unknown
+	}
+	return evidence.Same
 }
 
-// lacking are the places of words of t that o lacks.
-func (t *text) lacking(o *text) (places []place) {
-	for i := 0; i < len(t.tokens) && len(places) <= mostRuns; i++ {
-		start := i
+// lacking are the places of words of t that o lacks, and whether there is content among these.
+func (t *text) lacking(o *text) map[place]bool {
+	places := map[place]bool{}
+	for i := 0; i < len(t.tokens) && len(places) < some; i++ {
+		start, content := i, false
 		for i < len(t.tokens) && o.count[t.tokens[i].id] == 0 && !t.tokens[i].entry.neutral {
+			content = content || t.tokens[i].weight > 0
 			i++
 		}
 		if i > start && i-start <= runWords {
-			places = append(places, t.placeOf(start, i))
+			places[t.placeOf(start, i)] = content
 		}
 	}
 	return places

@@ -135,18 +135,18 @@ func compareTexts(x, y *text, n *Noise) Result {
 	if sameCode(x, y) || sameCode(y, x) {
 		return r.with(evidence.Same, "code")
 	}
-	items := compareLists(a, b, x.numbered && y.numbered)
+	o, decided := compareLists(a, b, x.numbered && y.numbered)
 	why := "items"
-	if items != evidence.Different && replaced(x, y) {
-		items, why = evidence.Different, "word"
+	if w := replaced(x, y); w != evidence.Same && (!decided || o == evidence.Same) {
+		o, decided, why = w, true, "word"
 	}
-	switch _, usual, known := n.usually(); {
-	case items == evidence.Unknown:
+	if !decided {
 		return r.with(n.decide(r.Closeness))
-	case items == evidence.Different && known && r.Closeness >= usual:
-		items = evidence.Unknown
 	}
-	return r.with(items, why)
+	if _, usual, known := n.usually(); known && r.Closeness >= usual && o == evidence.Different {
+		o = evidence.Unknown
+	}
+	return r.with(o, why)
 }
 
 func (r Result) with(o evidence.Outcome, why string) Result {

@@ -27,7 +27,7 @@ func contradicts(x, y *text) string {
 		return "name"
 	case opposed(x, y):
 		return "opposite"
-	case swapped(x, y):
+	case swapped(x, y, true):
 		return "order"
 	}
 	return ""
@@ -163,7 +163,8 @@ func opposed(x, y *text) bool {
 }
 
 // swapped reports whether texts of equal content, in the same order, differ in a mark, or have two words in each other's place: from Oslo to Rome.
-func swapped(x, y *text) bool {
+// Unless it is about names or numbers, this may be another way to say the same.
+func swapped(x, y *text, names bool) bool {
 	content := func(k *token) bool { return k.weight > 0 }
 	a, b := x.places(content), y.places(content)
 	if len(a) != len(b) || len(a) == some {
@@ -177,6 +178,9 @@ func swapped(x, y *text) bool {
 			continue
 		case one == 0:
 			one, two = k, o
+			if k, o := &x.tokens[a[i]], &y.tokens[b[i]]; names && !(k.capital && o.capital) && !(k.number && o.number) {
+				return false
+			}
 		case k != one && k != two || o != one && o != two:
 			return false
 		default:

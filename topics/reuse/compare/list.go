@@ -56,10 +56,10 @@ func (t *text) enumeration() (ranges [][2]int) {
 	return ranges
 }
 
-// compareLists compares item by item. It is Unknown where the texts are no lists that can be compared so.
-func compareLists(a, b []*text, numbered bool) evidence.Outcome {
+// compareLists compares item by item, and reports whether that decides: not where texts are no lists that can be compared so, or items are not close.
+func compareLists(a, b []*text, numbered bool) (o evidence.Outcome, decided bool) {
 	if a == nil || b == nil || len(a) != len(b) && (mostWords(a) > shortItem || mostWords(b) > shortItem) {
-		return evidence.Unknown
+		return evidence.Unknown, false
 	}
 	used, same, inOrder, last := make([]bool, len(b)), true, true, -1
 	for _, x := range a {
@@ -70,19 +70,19 @@ func compareLists(a, b []*text, numbered bool) evidence.Outcome {
 			}
 		}
 		if at < 0 || best < closeItems || max(x.words, b[at].words) <= few && best < 1 {
-			return evidence.Different
+			return evidence.Different, true
 		}
 		used[at] = true
 		inOrder, last = inOrder && at > last, at
-		same = same && best >= closeTexts && contradicts(x, b[at]) == "" && !replaced(x, b[at])
+		same = same && best >= closeTexts && contradicts(x, b[at]) == "" && replaced(x, b[at]) == evidence.Same
 	}
 	switch {
 	case len(a) != len(b), !inOrder && numbered && mostWords(a) >= steps:
-		return evidence.Different
-	case same && (inOrder || !numbered):
-		return evidence.Same
+		return evidence.Different, true
+	case !inOrder && numbered:
+		return evidence.Unknown, true
 	}
-	return evidence.Unknown
+	return evidence.Same, same
 }
 
 // mostWords is the number of words of the longest item.

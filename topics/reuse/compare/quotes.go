@@ -76,7 +76,8 @@ func fold(w string) string {
 
 func isContent(w string) bool {
 	e := entryOf(strings.ToLower(w))
-	return isWord(w) && !e.function && !asks(w)
+	c, _ := utf8.DecodeRuneInString(w)
+	return isWord(w) && !ideographic(c) && !e.function && !asks(w)
 }
 
 // asks reports whether w is a word of questions or courtesy.
@@ -259,7 +260,7 @@ func (q *quoting) quotes(answer string, at int, quoted bool, places []int) bool 
 
 // isWhole reports whether so many bytes of an answer are all that stands between two quotation marks.
 func isWhole(answer string, at, n int) bool {
-	return at > 0 && at+n < len(answer) && (answer[at-1] == '"' && answer[at+n] == '"' || answer[at-1] == '`' && answer[at+n] == '`')
+	return at > 0 && at+n < len(answer) && !strings.Contains(",:", answer[at:at+n]) && (answer[at-1] == '"' && answer[at+n] == '"' || answer[at-1] == '`' && answer[at+n] == '`')
 }
 
 // counts reports whether a run of stored has content, and a differing piece that an answer in its own words would not have.
