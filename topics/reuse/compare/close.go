@@ -9,7 +9,6 @@ const (
 	apartTexts  = .45 // closeness below which they are different
 	nearlyEqual = .9  // closeness from which a word of each prompt in its answer only does not matter
 	echoed      = .8  // closeness from which a word of one prompt in its answer only does not matter
-	nearTexts   = .73 // closeness from which single words are compared by their place
 	mostRuns    = 3   // places in which texts that are equal but for a few words differ
 	runWords    = 3   // words at one place
 
@@ -108,7 +107,7 @@ func replaced(x, y *text) evidence.Outcome {
 		}
 	}
 	switch {
-	case found > 0 && found == max(len(a), len(b)) && found <= mostRuns && closeness(x, y) >= nearTexts:
+	case found > 0 && found == max(len(a), len(b)) && found <= mostRuns:
 		return evidence.Different
 	case content && max(x.words, y.words) <= 2*brief, swapped(x, y, false):
 		return evidence.Unknown
@@ -121,7 +120,7 @@ func (t *text) lacking(o *text) map[place]bool {
 	places := map[place]bool{}
 	for i := 0; i < len(t.tokens) && len(places) < some; i++ {
 		start, content := i, false
-		for i < len(t.tokens) && o.count[t.tokens[i].id] == 0 && !t.tokens[i].entry.neutral {
+		for i < len(t.tokens) && o.count[t.tokens[i].id] == 0 && !t.tokens[i].entry.neutral && !t.tokens[i].number {
 			content = content || t.tokens[i].weight > 0
 			i++
 		}

@@ -66,26 +66,26 @@ func Answers(p Pair, n *Noise) Result {
 	if max(len(p.Stored), len(p.Fresh)) > longest && p.Stored != p.Fresh {
 		return Result{Why: "long"}
 	}
-	r := compareAnswers(p.Stored, p.Fresh, n)
+	r := compareAnswers(p, n)
 	if p.Stored == p.Fresh && strings.TrimSpace(p.Stored) != "" {
 		r.Outcome, r.Why, r.Closeness = evidence.Same, "equal", 1
 	} else if r.Why != "empty" && (Quotes(p.Stored, p.StoredPrompt, p.Prompt) || Quotes(p.Fresh, p.Prompt, p.StoredPrompt)) {
 		r.Outcome, r.Why = evidence.Different, "quotes"
-	} else if r.Outcome == evidence.Same && (r.Why == "closeness" || r.Why == "noise") {
-		r.echoes(p)
 	}
 	return r
 }
 
 // echoes takes back that texts are the same by closeness where an answer has words of its prompt that the other prompt and the other answer lack.
-func (r *Result) echoes(p Pair) {
-	t := readTexts(p.StoredPrompt, p.Prompt, p.Stored, p.Fresh)
+func (r *Result) echoes(t []*text) {
+	if r.Outcome != evidence.Same || r.Why != "closeness" && r.Why != "noise" {
+		return
+	}
 	own := func(prompt, other, answer, fresh *text) bool {
 		return slices.ContainsFunc(prompt.tokens, func(k token) bool {
 			return k.weight > 0 && other.count[k.id] == 0 && answer.count[k.id] > 0 && fresh.count[k.id] == 0
 		})
 	}
-	a, b := own(t[0], t[1], t[2], t[3]), own(t[1], t[0], t[3], t[2])
+	a, b := own(t[2], t[3], t[0], t[1]), own(t[3], t[2], t[1], t[0])
 	switch {
 	case a && b && r.Closeness < nearlyEqual:
 		r.Outcome, r.Why = evidence.Different, "asked"
@@ -95,23 +95,25 @@ func (r *Result) echoes(p Pair) {
 }
 
 // compareAnswers are the rules 3 to 9.
-func compareAnswers(a, b string, n *Noise) Result {
-	u, isJSON := parseJSON(a)
-	v, both := parseJSON(b)
+func compareAnswers(p Pair, n *Noise) Result {
+	u, isJSON := parseJSON(p.Stored)
+	v, both := parseJSON(p.Fresh)
 	if isJSON && both {
 		return compareJSON(u, v, n)
 	}
-	if a > b {
-		a, b = b, a
+	if p.Stored > p.Fresh {
+		p = Pair{p.Prompt, p.StoredPrompt, p.Fresh, p.Stored}
 	}
-	t := readTexts(a, b)
+	t := readTexts(p.Stored, p.Fresh, p.StoredPrompt, p.Prompt)
 	switch x, y := t[0], t[1]; {
 	case len(x.tokens) == 0 || len(y.tokens) == 0:
 		return Result{Why: "empty"}
 	case isJSON || both:
 		return Result{evidence.Different, JSON, "json", 0}
 	default:
-		return compareTexts(x, y, n)
+		r := compareTexts(x, y, n)
+		r.echoes(t)
+		return r
 	}
 }
 

@@ -90,8 +90,11 @@ func TestAnswers(t *testing.T) {
 func BenchmarkAnswers(b *testing.B) {
 	var x, y strings.Builder
 	rows := rowsOf(b)
-	for i := range 400 {
-		s := rows[i%len(rows)].Stored
+	for _, r := range rows {
+		s := r.Stored
+		if r.kind != "long" && r.kind != "support" || strings.Contains(s, "\n") {
+			continue
+		}
 		for j, w := range strings.Fields(s) {
 			x.WriteString(w + " ")
 			if j%8 == 0 {

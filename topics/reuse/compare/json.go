@@ -14,10 +14,10 @@ func parseJSON(s string) (values []any, ok bool) {
 	s = strings.TrimSpace(s)
 	if before, rest, fenced := strings.Cut(s, "```"); fenced && s[0] != '{' && s[0] != '[' {
 		body, after, closed := strings.Cut(rest, "```")
-		if !closed || len(strings.Fields(before))+len(strings.Fields(after)) > brief {
+		s = strings.TrimSpace(strings.TrimPrefix(body, "json"))
+		if !closed || s == "" || s[0] != '{' && s[0] != '[' || len(strings.Fields(before))+len(strings.Fields(after)) > brief {
 			return nil, false
 		}
-		s = strings.TrimSpace(strings.TrimPrefix(body, "json"))
 	}
 	if s == "" || s[0] != '{' && s[0] != '[' {
 		return nil, false
@@ -61,18 +61,23 @@ func (m *members) count(same bool) {
 func (m *members) compare(a, b any) {
 	switch a := a.(type) {
 	case map[string]any:
-		b, _ := b.(map[string]any)
-		m.count(b != nil && len(a) == len(b))
-		for name, v := range a {
-			if w, ok := b[name]; ok {
-				m.compare(v, w)
+		b, ok := b.(map[string]any)
+		m.count(ok && len(a) == len(b))
+		for name, v := range b {
+			if w, ok := a[name]; ok {
+				m.compare(w, v)
 			} else {
 				m.count(false)
 			}
 		}
+		for name := range a {
+			if _, both := b[name]; ok && !both {
+				m.count(false)
+			}
+		}
 	case []any:
-		b, _ := b.([]any)
-		m.count(b != nil && len(a) == len(b))
+		b, ok := b.([]any)
+		m.count(ok && len(a) == len(b))
 		for i := range min(len(a), len(b)) {
 			m.compare(a[i], b[i])
 		}
@@ -99,7 +104,7 @@ func (m *members) strings(a, b string, ok bool) {
 		m.count(ok && strings.EqualFold(strings.Join(v, " "), strings.Join(w, " ")))
 		return
 	}
-	r := compareAnswers(a, b, m.noise)
+	r := compareAnswers(Pair{Stored: a, Fresh: b}, m.noise)
 	if m.count(r.Outcome == evidence.Same); r.Outcome == evidence.Unknown {
 		m.unknown++
 	}

@@ -11,7 +11,7 @@ const (
 	shortRun     = 3  // tokens of the stored prompt in an answer that quote it
 	contentRun   = 4  // the same, where only content differs
 	longRun      = 5  // the same, where the prompts are in other words
-	mostRun      = 24 // tokens of a run that are read
+	mostRun      = 12 // tokens of a run that are read
 	mostAsks     = 512
 	longestQuote = 400 // bytes between quotation marks
 )
@@ -50,6 +50,7 @@ func Quotes(answer, stored, asked string) bool {
 type quoting struct {
 	stored []piece
 	at     map[string][]int // places of the pieces that differ
+	first  [256]bool        // first bytes of the pieces in at
 	single bool             // the prompts differ in single content words
 	least  int              // pieces of a run
 }
@@ -133,6 +134,9 @@ func (q *quoting) compare(asked []piece) bool {
 		q.least = longRun
 	}
 	q.single = q.singles(asked)
+	for w := range q.at {
+		q.first[w[0]] = true
+	}
 	return len(q.at) > 0
 }
 
@@ -183,7 +187,7 @@ func nearly(a, b []rune) bool {
 	if len(a) > len(b) {
 		a, b = b, a
 	}
-	if len(b)-len(a) > 1 || slices.ContainsFunc(b, unicode.IsDigit) || slices.ContainsFunc(a, unicode.IsDigit) {
+	if len(b)-len(a) > 1 || hasDigit(string(a)+string(b)) {
 		return false
 	}
 	i := 0
@@ -203,8 +207,11 @@ func (q *quoting) in(answer string) bool {
 	quoted := 0 // end of the quotation that is being read
 	for at := 0; at < len(answer); {
 		w, n := pieceOf(answer[at:])
-		if closings[w] != "" && at >= quoted {
+		if c := answer[at]; at >= quoted && (c == '"' || c == '`' || c >= utf8.RuneSelf) {
 			quoted = max(quoted, quotation(answer, at, w))
+		} else if !q.first[c] && !q.single {
+			at += n
+			continue
 		}
 		if places, ok := q.at[w]; ok && q.quotes(answer, at, at < quoted, places) {
 			return true
@@ -242,7 +249,7 @@ func quotation(answer string, at int, w string) int {
 
 // quotes reports whether the piece at a place of an answer is part of a quotation of stored at one of the places.
 func (q *quoting) quotes(answer string, at int, quoted bool, places []int) bool {
-	for _, i := range places[:min(len(places), 4)] {
+	for _, i := range places[:min(len(places), 2)] {
 		if p := &q.stored[i]; quoted && p.absent && (p.content || isWhole(answer, at, len(p.word))) {
 			return true
 		}

@@ -214,6 +214,15 @@ func inside(s string, at, size int, c rune) bool {
 	return false
 }
 
+func hasDigit(w string) bool {
+	for i := range len(w) {
+		if isDigit(w[i]) {
+			return true
+		}
+	}
+	return false
+}
+
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
 // ideographic reports whether words of the script of c are not set apart by spaces.
@@ -263,7 +272,7 @@ func (r *reader) addWord(w string, first rune) {
 	}
 	e := entryOf(low)
 	k := token{entry: e, capital: unicode.IsUpper(first)}
-	k.name = k.capital && (!r.opens || strings.IndexFunc(w[1:], unicode.IsUpper) >= 0) || strings.ContainsAny(w, "0123456789")
+	k.name = k.capital && (!r.opens || strings.IndexFunc(w[1:], unicode.IsUpper) >= 0) || hasDigit(w)
 	r.opens = false
 	switch {
 	case r.unitOf(low):
@@ -280,7 +289,10 @@ func (r *reader) addWord(w string, first rune) {
 	default:
 		k.weight = min(len(low), 8) + 1
 	}
-	k.word, k.id = r.id(low), r.id(stem(low, e))
+	k.word = r.id(low)
+	if k.id = k.word; stem(low, e) != low {
+		k.id = r.id(stem(low, e))
+	}
 	r.tokens = append(r.tokens, k)
 }
 
@@ -328,7 +340,7 @@ func (r *reader) idOf(v float64) int32 { return r.id(strconv.FormatFloat(v, 'g',
 // unitOf reads a word as the unit of the number before it.
 func (r *reader) unitOf(w string) bool {
 	n := len(r.tokens) - 1
-	if n >= 1 && r.tokens[n].id == r.ids["°"] && len(w) == 1 {
+	if n >= 1 && len(w) == 1 && r.tokens[n].word == 0 && r.tokens[n].id == r.ids["°"] {
 		n, w = n-1, "°"+w
 	}
 	if n < 0 || !r.tokens[n].number || r.tokens[n].unit != "" && entryOf(w).unit != "" {
