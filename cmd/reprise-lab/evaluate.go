@@ -20,6 +20,7 @@ import (
 // evaluateFlags are the flags of evaluate.
 type evaluateFlags struct {
 	pairs, streams files
+	answers        files
 	same           string
 	embedder       string
 	gate           float64
@@ -59,6 +60,7 @@ func runEvaluate(t cli.Terminal, args []string) error {
 func (o *evaluateFlags) register(fs *flag.FlagSet) {
 	fs.Var(&o.pairs, "pairs", "`FILE[,FILE…]` of labelled pairs; may be given several times")
 	fs.Var(&o.streams, "stream", "`FILE[,FILE…]` of requests with the class of their answer; may be given several times")
+	fs.Var(&o.answers, "answers", "`FILE[,FILE…]` of labelled answers, for the comparator of answers; may be given several times")
 	fs.StringVar(&o.same, "same", "", "`BOOL` is the label of all pairs of files that have none: true or false")
 	fs.StringVar(&o.embedder, "embedder", embedderBuiltin, "`NAME` is builtin, model2vec:DIR with the folder of a static model, or equal: all texts are near, so that the judge alone decides")
 	fs.Float64Var(&o.gate, "hit", 0, "`COSINE` is the least similarity of a hit; unset: the embedder's own")
@@ -70,8 +72,8 @@ func (o *evaluateFlags) register(fs *flag.FlagSet) {
 
 func (o *evaluateFlags) check() error {
 	switch {
-	case len(o.pairs)+len(o.streams) == 0:
-		return errors.New("want --pairs or --stream: a file")
+	case len(o.pairs)+len(o.streams)+len(o.answers) == 0:
+		return errors.New("want --pairs, --stream or --answers: a file")
 	case o.output.check() != nil:
 		return o.output.check()
 	case !(o.gate >= 0 && o.gate <= 1):
@@ -121,13 +123,14 @@ and for streams the error and the hits of a proxy that explores and learns.
 
   reprise-lab evaluate --pairs questions.tsv
   reprise-lab evaluate --pairs different.tsv --same false --embedder equal
+  reprise-lab evaluate --answers answers.tsv
   reprise-lab evaluate --stream requests.jsonl --max-error 0.01,0.02,0.05 --seeds 5 --html report.html
 
 Files:
 `+evaluate.Formats+`
 Flags:
 `)
-	cmdline.FlagHelp(w, fs, "pairs", "stream", "same", "embedder", "hit", "max-error", "seeds", "show", "json", "html")
+	cmdline.FlagHelp(w, fs, "pairs", "stream", "answers", "same", "embedder", "hit", "max-error", "seeds", "show", "json", "html")
 }
 
 func (o *evaluateFlags) options(maxError float64) evaluate.Options {
@@ -150,6 +153,12 @@ func (o *evaluateFlags) run(ctx context.Context, t cli.Terminal) error {
 			break
 		}
 		err = o.runStream(ctx, t, path, page, out)
+	}
+	for _, path := range o.answers {
+		if err != nil {
+			break
+		}
+		err = o.runAnswers(path, page, out)
 	}
 	if len(page.Sections) > 0 {
 		err = errors.Join(err, writeReport(o.report, page))
@@ -229,5 +238,36 @@ func (o *evaluateFlags) runStream(ctx context.Context, t cli.Terminal, path stri
 		}
 	}
 	page.Sections = append(page.Sections, streamSection(path, plays))
+	return nil
+}
+
+// comparedLine is a pair of answers in JSON.
+type comparedLine struct {
+	File      string  `json:"file"`
+	Kind      string  `json:"kind,omitempty"`
+	Stored    string  `json:"stored"`
+	Fresh     string  `json:"fresh"`
+	Same      bool    `json:"same"`
+	Outcome   string  `json:"outcome"`
+	Why       string  `json:"why"`
+	Closeness float64 `json:"closeness"`
+}
+
+var outcomes = [...]string{"unknown", "same", "different"}
+
+func (o *evaluateFlags) runAnswers(path string, page *report.Page, out *json.Encoder) error {
+	all, err := evaluate.ReadAnswers(path)
+	if err != nil {
+		return err
+	}
+	for i := range all {
+		if x := &all[i]; o.json {
+			line := comparedLine{path, x.Kind, x.Stored, x.Fresh, x.Same, outcomes[x.Outcome], x.Why, x.Closeness}
+			if err := out.Encode(&line); err != nil {
+				return err
+			}
+		}
+	}
+	page.Sections = append(page.Sections, o.answersSection(path, all))
 	return nil
 }

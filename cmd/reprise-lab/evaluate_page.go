@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 	"reprise/cmd/internal/cli"
 	"reprise/cmd/reprise-lab/internal/evaluate"
 	"reprise/cmd/reprise-lab/internal/report"
+	"reprise/topics/reuse/evidence"
 )
 
 func (o *evaluateFlags) page() *report.Page {
@@ -138,5 +140,29 @@ func streamSection(path string, plays []evaluate.Play) (out report.Section) {
 			thousands(p.Different)))
 	}
 	out.Show(t)
+	return out
+}
+
+// answersSection is the part of one file of answers.
+func (o *evaluateFlags) answersSection(path string, all []evaluate.Answers) (out report.Section) {
+	out.Title = path + ", answers compared"
+	t := &report.Table{Caption: "Answers by label, compared without knowledge of noise", Texts: 2, Head: []string{"kind", "label", "pairs", "same %", "different %", "unknown %"}}
+	for _, c := range evaluate.CountAnswers(all) {
+		kind, label := cmp.Or(c.Kind, "all"), "different"
+		if c.Same {
+			label = "same"
+		}
+		t.Rows = append(t.Rows, report.Cells(kind, label, thousands(c.All()), percents(c.Share(evidence.Same)), percents(c.Share(evidence.Different)), percents(c.Share(evidence.Unknown))))
+	}
+	out.Show(t)
+	wrong := &report.Table{Caption: "Different answers that are called the same", Texts: 3, Head: []string{"stored", "fresh", "why"}}
+	for i := range all {
+		if x := &all[i]; !x.Same && x.Outcome == evidence.Same && len(wrong.Rows) < o.shown {
+			wrong.Rows = append(wrong.Rows, report.Cells(x.Stored, x.Fresh, x.Why))
+		}
+	}
+	if len(wrong.Rows) > 0 {
+		out.Show(wrong)
+	}
 	return out
 }

@@ -100,7 +100,7 @@ func TestEvaluateReport(t *testing.T) {
 func TestEvaluateErrors(t *testing.T) {
 	unlabelled := clitest.Write(t, "unlabelled.tsv", "odd\tWhy?\tWhere?\n")
 	for want, args := range map[string][]string{
-		"want --pairs or --stream":                  {},
+		"want --pairs, --stream or --answers":                  {},
 		"there is no label":                         {"--pairs", unlabelled},
 		"--same \"maybe\": want true or false":      {"--same", "maybe", "--pairs", unlabelled},
 		"want shares from 0 to 0.2":                 {"--max-error", "0.5", "--pairs", unlabelled},
@@ -119,5 +119,23 @@ func TestEvaluateErrors(t *testing.T) {
 		if code == cli.ExitOK || !strings.Contains(messages, want) {
 			t.Errorf("%v: exit %d, %q, want %q", args, code, messages, want)
 		}
+	}
+}
+
+func TestEvaluateAnswers(t *testing.T) {
+	text := "# a comment\nshort\tdifferent\t\t\tspam\tham\nshort\tsame\t\t\tspam\tSpam\nfact\tdifferent\tWho?\twho\tIt is Ann who did it.\tIt is Ben who did it.\n" +
+		"fact\tdifferent\tWho?\twho\tThe cat sat there.\tthe cat sat there\n"
+	path := writeText(t, "answers.tsv", text)
+	out, messages, code := run("evaluate", "--answers", path)
+	if code != cli.ExitOK || !strings.Contains(out, "called the same") || !strings.Contains(out, "66.67") {
+		t.Errorf("exit %d, %s\n%s", code, messages, out)
+	}
+	out, messages, code = run("evaluate", "--json", "--answers", path)
+	var x comparedLine
+	if err := json.Unmarshal([]byte(strings.SplitN(out, "\n", 2)[0]), &x); err != nil || code != cli.ExitOK || x.Outcome != "different" || x.Why != "short" {
+		t.Errorf("exit %d, %v, %s: %+v", code, err, messages, x)
+	}
+	if _, messages, code = run("evaluate", "--answers", writeText(t, "pairs.jsonl", labelled)); code == cli.ExitOK || !strings.Contains(messages, "want stored, fresh and label") {
+		t.Errorf("exit %d, %s", code, messages)
 	}
 }

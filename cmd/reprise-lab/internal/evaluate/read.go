@@ -26,8 +26,9 @@ const Formats = `  pairs       columns or members a, b and same (true or false, 
   intents     text (or utterance) and intent (or label): each text with its nearest neighbour of its own intent and of another one, by
               the embedder. One intent is not one answer: what is labelled the same there is a hint
   streams     prompt (or text) and class: requests in their order; prompts of one class want the same answer
+  answers     stored and fresh, two answers, and label (same or different); stored_prompt and prompt, what they answer; kind groups them
 JSON lines, CSV or TSV with a line of names, packed with gzip or zstd or not. Columns without names are kind, a and b, and --same says
-how they are labelled; in TSV a line break in a text is \n, and # begins a comment.
+how they are labelled (of answers: kind, label, stored_prompt, prompt, stored and fresh); in TSV a line break in a text is \n, and # begins a comment.
 `
 
 // row is a line of a file by its names.
@@ -215,7 +216,8 @@ func readTSV(r io.Reader) ([]row, error) {
 	return named(records)
 }
 
-var known = []string{"a", "b", "same", "kind", "class", "anchor", "positive", "negative", "origin", "similar", "text", "utterance", "prompt", "intent", "label"}
+var known = []string{"a", "b", "same", "kind", "class", "anchor", "positive", "negative", "origin", "similar", "text", "utterance", "prompt", "intent", "label",
+	"stored_prompt", "stored", "fresh"}
 
 // named gives the fields of records the names of the first one, if it has names, and else kind, a and b.
 func named(records [][]string) (rows []row, err error) {
@@ -225,6 +227,9 @@ func named(records [][]string) (rows []row, err error) {
 	names, first := []string{"kind", "a", "b"}, 1
 	if !slices.ContainsFunc(records[0], func(f string) bool { return !slices.Contains(known, strings.ToLower(f)) }) {
 		names, records, first = records[0], records[1:], 2
+	}
+	if first == 1 && len(records[0]) == len(answerColumns) {
+		names = answerColumns
 	}
 	for i, fields := range records {
 		if len(fields) != len(names) {
