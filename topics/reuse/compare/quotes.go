@@ -8,11 +8,13 @@ import (
 )
 
 const (
-	shortRun     = 3  // tokens of the stored prompt in an answer that quote it
-	contentRun   = 4  // the same, where only content differs
-	longRun      = 5  // the same, where the prompts are in other words
-	mostRun      = 12 // tokens of a run that are read
-	mostAsks     = 512
+	shortRun     = 3   // tokens of the stored prompt in an answer that quote it
+	contentRun   = 4   // the same, where only content differs
+	longRun      = 5   // the same, where the prompts are in other words
+	mostRun      = 12  // tokens of a run that are read
+	mostAsks     = 512 // pieces of a prompt that are compared
+	farTypo      = 8   // pieces by which a word and its typo may be apart
+	farCommon    = 128 // bytes of what long prompts begin with alike that are read
 	longestQuote = 400 // bytes between quotation marks
 )
 
@@ -29,21 +31,35 @@ type piece struct {
 // Quotes reports whether answer, which was given to stored, quotes or restates words in which the prompts differ, so that it must never be
 // served for asked. The differing pieces are the words, with their case, and marks of stored that asked lacks at their place. An answer quotes with
 //
-//   - a run of three pieces of stored with one of them: a content word of its own, or a question's first word or mark with content; a run of five where
-//     the prompts share less than half of their content;
-//   - a content word that asked does not have so written, or a run with any differing piece, between quotation marks or backticks;
-//   - where single content words are all that differs, such a word.
+//   - the first words of a question in stored, four with content, or all of it;
+//   - a run of four pieces of stored with a content word that asked does not have in any case, or of three with a differing ? or !; a run of five where the
+//     prompts share less than half of their content;
+//   - between quotation marks or backticks, a content word that asked does not have so written, any such piece alone, or a run of three with a differing piece;
+//   - where one or two single content words are all that differs, such a word.
 //
 // The cost is linear.
 func Quotes(answer, stored, asked string) bool {
 	if stored == asked || answer == "" || stored == "" || asked == "" {
 		return false
 	}
+	stored, asked = withoutCommon(stored, asked)
 	q := quoting{stored: pieces(stored, mostAsks)}
 	if !q.compare(pieces(asked, mostAsks)) {
 		return false
 	}
 	return q.in(answer)
+}
+
+// withoutCommon cuts most of what two prompts begin with alike, such as a document.
+func withoutCommon(a, b string) (string, string) {
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	if i := strings.LastIndexByte(a[:max(0, n-farCommon)], ' '); i > 0 {
+		return a[i:], b[i:]
+	}
+	return a, b
 }
 
 // quoting looks for words of a prompt in an answer.
@@ -125,7 +141,7 @@ func (q *quoting) compare(asked []piece) bool {
 			continue
 		}
 		p.differs, p.absent = true, !exact[p.word] && !(folded[fold(p.word)] && p.word == strings.ToLower(p.word))
-		p.other = p.content && !folded[fold(p.word)] && !typo(p.word, asked)
+		p.other = p.content && !folded[fold(p.word)] && !typo(p.word, asked[min(len(asked), max(0, i-farTypo)):min(len(asked), i+farTypo)])
 		if !p.starts {
 			q.at[p.word] = append(q.at[p.word], i)
 		}
