@@ -77,5 +77,33 @@ func TestQuotes(t *testing.T) {
 	for _, f := range facts {
 		all(askedWhat, f.of, f.answers)
 	}
+	if own*50 > ownAll || repeated > 0 {
+		t.Errorf("too many errors")
+	}
 	t.Logf("%d of %d answers in own words are taken for quotations; %d of %d that repeat are not", own, ownAll, repeated, repeatedAll)
+}
+
+// TestQuotesExamples are prompts that differ in a word, a typo, a mark or case, and answers that have it.
+func TestQuotesExamples(t *testing.T) {
+	for _, c := range []struct {
+		answer, stored, asked string
+		want                  bool
+	}{
+		{"Hamlet was written by Shakespeare.", "Who wrote Hamlet?", "Who wrote Macbeth?", true},
+		{"It was written by Shakespeare.", "Who wrote Hamlet?", "Who wrote Macbeth?", false},
+		{"To reset your password, open Settings.", "How do I reset my password?", "How do I reset my pasword?", false},
+		{"\"pasword\" is misspelled.", "spell: my pasword", "spell: my password", true},
+		{"`France` is a name.", "names: in France", "names: in france", true},
+		{`["I","am","here"]`, "tokens: I am here", "tokens: i am here", true},
+		{`{"tool":"weather","city":"Oslo"}`, "Weather in Oslo", "weather in Oslo?", false},
+		{"We ship parcels to Canada within a week.", "do you ship large parcels to Canada", "is it possible that heavy goods go to Ottawa", false},
+		{"Whether we ship large parcels to Canada depends.", "Do we ship large parcels to Canada", "is it possible that heavy goods go to Ottawa", true},
+		{"anything", "equal", "equal", false},
+		{"Read " + strings.Repeat("x ", 2000) + "what now", strings.Repeat("x ", 2000) + "what now exactly?", strings.Repeat("x ", 2000) + "What now, exactly?", false},
+		{"You wrote: what now exactly?", strings.Repeat("x ", 2000) + "what now exactly?", strings.Repeat("x ", 2000) + "What now, exactly?", true},
+	} {
+		if got := Quotes(c.answer, c.stored, c.asked); got != c.want {
+			t.Errorf("%q, %q, %q: %v", c.answer, c.stored[max(0, len(c.stored)-60):], c.asked[max(0, len(c.asked)-60):], got)
+		}
+	}
 }
