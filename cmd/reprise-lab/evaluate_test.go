@@ -100,7 +100,7 @@ func TestEvaluateReport(t *testing.T) {
 func TestEvaluateErrors(t *testing.T) {
 	unlabelled := clitest.Write(t, "unlabelled.tsv", "odd\tWhy?\tWhere?\n")
 	for want, args := range map[string][]string{
-		"want --pairs, --stream or --answers":                  {},
+		"want --pairs, --stream or --answers":       {},
 		"there is no label":                         {"--pairs", unlabelled},
 		"--same \"maybe\": want true or false":      {"--same", "maybe", "--pairs", unlabelled},
 		"want shares from 0 to 0.2":                 {"--max-error", "0.5", "--pairs", unlabelled},
