@@ -125,7 +125,7 @@ func TestEvaluateErrors(t *testing.T) {
 func TestEvaluateAnswers(t *testing.T) {
 	text := "# a comment\nshort\tdifferent\t\t\tspam\tham\nshort\tsame\t\t\tspam\tSpam\nfact\tdifferent\tWho?\twho\tIt is Ann who did it.\tIt is Ben who did it.\n" +
 		"fact\tdifferent\tWho?\twho\tThe cat sat there.\tthe cat sat there\n"
-	path := writeText(t, "answers.tsv", text)
+	path := clitest.Write(t, "answers.tsv", text)
 	out, messages, code := run("evaluate", "--answers", path)
 	if code != cli.ExitOK || !strings.Contains(out, "called the same") || !strings.Contains(out, "66.67") {
 		t.Errorf("exit %d, %s\n%s", code, messages, out)
@@ -135,7 +135,7 @@ func TestEvaluateAnswers(t *testing.T) {
 	if err := json.Unmarshal([]byte(strings.SplitN(out, "\n", 2)[0]), &x); err != nil || code != cli.ExitOK || x.Outcome != "different" || x.Why != "short" {
 		t.Errorf("exit %d, %v, %s: %+v", code, err, messages, x)
 	}
-	if _, messages, code = run("evaluate", "--answers", writeText(t, "pairs.jsonl", labelled)); code == cli.ExitOK || !strings.Contains(messages, "want stored, fresh and label") {
+	if _, messages, code = run("evaluate", "--answers", clitest.Write(t, "pairs.jsonl", labelled)); code == cli.ExitOK || !strings.Contains(messages, "want stored, fresh and label") {
 		t.Errorf("exit %d, %s", code, messages)
 	}
 }
