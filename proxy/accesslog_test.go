@@ -49,31 +49,46 @@ func accessLines(t testing.TB, out *logged, n int) (all []map[string]any) {
 	return all
 }
 
-// TestAccessLog: every way in which a request can end has one line, with what happened and nothing that a client said.
-func TestAccessLog(t *testing.T) {
+// TestOutcomesAreWritten: every way in which a request can end has one line in the access log and one span, with what happened and nothing that a
+// client said.
+func TestOutcomesAreWritten(t *testing.T) {
 	log, out := accessLog(t)
-	r := newRig(t, log)
+	traces, c := traces(t)
+	r := newRig(t, log, traces)
 	secret := "a-secret-of-the-client"
 	question := "What is the capital of France? " + secret
+	const parent, remote = "traceparent: 00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01", "b7ad6b7169203331"
 	for i, tc := range []struct {
 		path, body string
 		header     []string
-		want       string // fields of the line, as name=value
+		line       string // fields, as name=value
+		span       string // name, a bar, and attributes as key=value
 	}{
-		{"chat/completions", chat(question), nil, "endpoint=chat model=gpt-4o result=miss status=200 why=new stream=<nil> tokens_saved=<nil>"},
-		{"chat/completions", chat(question), nil, "endpoint=chat result=exact status=200 why= upstream_ms=<nil> upstream=<nil>"},
-		{"chat/completions", chat("What's the capital of France? " + secret), nil, "result=semantic why=semantic;form;topic=1 status=200"},
-		{"chat/completions", chat(question, `"stream":true`), nil, "result=exact status=200 stream=true"},
-		{"chat/completions", chat(question), []string{"Cache-Control: no-store, no-cache", "X-Reprise-Mode: off"}, "result=bypass why=directive status=200 model=<nil>"},
-		{"chat/completions", chat(question + "?"), []string{"Cache-Control: only-if-cached"}, "result=error why=not_cached status=504"},
-		{"chat/completions", `{"model":"` + secret, nil, "result=error why=invalid_json status=400 model=<nil>"},
-		{"chat/completions", chat("Who wrote Faust?"), []string{enginesim.FaultHeader + ": status=429"}, "result=miss status=429 why=new;not-stored=status"},
-		{"embeddings", `{"model":"gpt-4o","input":"` + secret + `"}`, nil, "endpoint=embeddings result=miss status=200"},
-		{"files/" + secret + "/content?key=" + secret, "{}", []string{"X-Request-Id: " + strings.Repeat("i", 129)}, "endpoint=/v1/files/*/content result=bypass status=404 why=endpoint"},
+		{"chat/completions", chat(question), nil, "endpoint=chat model=gpt-4o result=miss status=200 why=new stream=<nil> tokens_saved=<nil>",
+			"chat gpt-4o|reprise.cache.result=miss reprise.cache.reason=new http.response.status_code=200 gen_ai.operation.name=chat " +
+				"gen_ai.provider.name=openai gen_ai.request.model=gpt-4o http.request.method=POST http.route=/v1/chat/completions url.path=/v1/chat/completions url.scheme=http error.type="},
+		{"chat/completions", chat(question), []string{parent}, "endpoint=chat result=exact status=200 why= upstream_ms=<nil> upstream=<nil>",
+			"chat gpt-4o|reprise.cache.result=exact reprise.cache.reason= gen_ai.request.stream= gen_ai.usage.input_tokens="},
+		{"chat/completions", chat("What's the capital of France? " + secret), nil, "result=semantic why=semantic;form;topic=1 status=200",
+			"chat gpt-4o|reprise.cache.result=semantic reprise.cache.reason=semantic;form;topic=1"},
+		{"chat/completions", chat(question, `"stream":true`), nil, "result=exact status=200 stream=true", "chat gpt-4o|reprise.cache.result=exact gen_ai.request.stream=true"},
+		{"chat/completions", chat(question), []string{"Cache-Control: no-store, no-cache", "X-Reprise-Mode: off"}, "result=bypass why=directive status=200 model=<nil>",
+			"POST /v1/chat/completions|reprise.cache.result=bypass reprise.cache.reason=directive gen_ai.request.model="},
+		{"chat/completions", chat(question + "?"), []string{"Cache-Control: only-if-cached"}, "result=error why=not_cached status=504",
+			"chat gpt-4o!|reprise.cache.result=error http.response.status_code=504 error.type=not_cached"},
+		{"chat/completions", `{"model":"` + secret, nil, "result=error why=invalid_json status=400 model=<nil>",
+			"POST /v1/chat/completions|reprise.cache.result=error http.response.status_code=400 error.type=invalid_json"},
+		{"chat/completions", chat("Who wrote Faust?"), []string{enginesim.FaultHeader + ": status=429"}, "result=miss status=429 why=new;not-stored=status",
+			"chat gpt-4o|reprise.cache.result=miss http.response.status_code=429 error.type=429"},
+		{"chat/completions", chat("Who wrote Nathan?"), []string{enginesim.FaultHeader + ": status=500"}, "result=miss status=500",
+			"chat gpt-4o!|reprise.cache.result=miss http.response.status_code=500 error.type=500"},
+		{"embeddings", `{"model":"gpt-4o","input":"` + secret + `"}`, nil, "endpoint=embeddings result=miss status=200", "embeddings gpt-4o|reprise.cache.result=miss gen_ai.operation.name=embeddings"},
+		{"files/" + secret + "/content?key=" + secret, "{}", []string{"X-Request-Id: " + strings.Repeat("i", 129)}, "endpoint=/v1/files/*/content result=bypass status=404 why=endpoint",
+			"POST|reprise.cache.result=bypass url.path=/v1/files/*/content http.route= http.response.status_code=404 error.type=404"},
 	} {
 		r.ask(t, "/v1/"+tc.path, tc.body, append(tc.header, "X-Api-Key: "+secret)...)
-		line := accessLines(t, out, i+1)[i]
-		for field := range strings.FieldsSeq(tc.want) {
+		line, spans := accessLines(t, out, i+1)[i], c.of(t, r)
+		for field := range strings.FieldsSeq(tc.line) {
 			name, want, _ := strings.Cut(field, "=")
 			if got := fmt.Sprint(line[name]); got != want && !(want == "" && line[name] == nil) {
 				t.Errorf("%s %s: %s is %q, not %q: %v", tc.path, tc.header, name, got, want, line)
@@ -88,6 +103,21 @@ func TestAccessLog(t *testing.T) {
 		if saved, _ := line["tokens_saved"].(float64); (saved > 0) != (line["result"] == "exact" || line["result"] == "semantic") {
 			t.Errorf("tokens saved: %v", line)
 		}
+		name, attributes, _ := strings.Cut(tc.span, "|")
+		s := spans[0]
+		if got := s.Name + map[bool]string{true: "!"}[s.Failed]; got != name || s.Kind != "server" {
+			t.Errorf("%s %s: %s %q, want %q", tc.path, tc.header, s.Kind, got, name)
+		}
+		for field := range strings.FieldsSeq(attributes) {
+			key, want, _ := strings.Cut(field, "=")
+			if got := s.Attributes[key]; got != want {
+				t.Errorf("%s %s: %s is %q, not %q: %v", tc.path, tc.header, key, got, want, s.Attributes)
+			}
+		}
+		if from := slices.Contains(tc.header, parent); from && (s.Parent != remote || s.Trace != parent[16:48]) || !from && s.Parent != "" {
+			t.Errorf("%s: parent %q, trace %q", tc.header, s.Parent, s.Trace)
+		}
+		holdsNothing(t, spans, secret)
 	}
 	if strings.Contains(out.String(), secret) || strings.Contains(out.String(), "France") || strings.Contains(out.String(), "sk-test") {
 		t.Error("the log has what a client said")
