@@ -215,19 +215,6 @@ func oneBucket() string {
 	return b.String()
 }
 
-// TestNaiveOnData compares with the naive form on all text below the folder that REPRISE_DATA names.
-func TestNaiveOnData(t *testing.T) {
-	for _, file := range []string{"intent/clinc150", "prompts/arena_hard_v0.1", "dialogue/oasst1_en", "kv/agent_miniswe"} {
-		for _, row := range rowsOf[map[string]any](t, file+".jsonl.gz") {
-			for _, member := range []string{"text", "prompt", "input"} {
-				if text, _ := row[member].(string); text != "" {
-					equalBits(t, text[:min(len(text), MaxText)])
-				}
-			}
-		}
-	}
-}
-
 // TestVectorsToTheLastBit fails where a change moves a bit of a vector, that of another order of equal features in slices.SortFunc too.
 func TestVectorsToTheLastBit(t *testing.T) {
 	if runtime.GOARCH != "amd64" {

@@ -308,19 +308,6 @@ func TestHAZTopics(t *testing.T) {
 	}
 }
 
-func TestHAZValuesTokensPerByte(t *testing.T) {
-	e, err := specs.New("haz", policy.Options{Capacity: 4, Bytes: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for id := policy.ID(1); id <= 4; id++ {
-		e.Insert(policy.Item{ID: id, Topic: 1, Size: int64(100 * id), Cost: 10}, policy.Tick{Seq: 1})
-	}
-	if got, want := policytest.Drain(e), "[4 3 2 1]"; got != want {
-		t.Errorf("victims %s, want the largest first: %s", got, want)
-	}
-}
-
 func TestHAZKeepsItsLearning(t *testing.T) {
 	a, b := newPolicy(100, 64, 100, 1), newPolicy(400, 64, 400, 1)
 	for i := range int64(2000) {

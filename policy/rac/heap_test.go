@@ -8,21 +8,6 @@ import (
 	"reprise/policy"
 )
 
-// TestHeapsGiveBackTheirMemory: a topic that was large once does not keep the room of it.
-func TestHeapsGiveBackTheirMemory(t *testing.T) {
-	r := New(Options{Alpha: 0.01})
-	for id := policy.ID(1); id <= 1000; id++ {
-		r.Insert(policy.Item{ID: id, Topic: 1}, policy.Tick{Seq: int64(id)})
-	}
-	for id := policy.ID(1); id <= 990; id++ {
-		r.Remove(id, policy.Purged)
-	}
-	slot, _ := r.topics.ids.Find(1)
-	if n := cap(r.topics.all[slot].members); n > 64 {
-		t.Errorf("room for %d members, of whom 10 are left", n)
-	}
-}
-
 // TestMassesOfFarTimes decays more bits at once than a whole number has: what is older still goes first.
 func TestMassesOfFarTimes(t *testing.T) {
 	r := New(Options{Alpha: 1e6})

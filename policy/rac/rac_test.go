@@ -10,7 +10,6 @@ import (
 	"reprise/internal/container"
 	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/classic"
 )
 
 func TestRACOrder(t *testing.T) {
@@ -94,62 +93,6 @@ func TestRACLinks(t *testing.T) {
 	policytest.PlayScript(t, paper, "+1 +2")
 	if !paper.Link(1, 2) {
 		t.Error("the paper's reading refuses a younger parent")
-	}
-}
-
-// TestRACOfOneTopicIsLFU: without dependents and with one topic only the frequency is left, ties by last use.
-func TestRACOfOneTopicIsLFU(t *testing.T) {
-	type use struct{ freq, last int64 }
-	rac, lfu := New(Options{Alpha: 0.5}), map[policy.ID]use{}
-	r := rand.New(rand.NewPCG(7, 8))
-	for seq := int64(1); seq <= 5000; seq++ {
-		id := policy.ID(1 + min(r.IntN(80), r.IntN(80)))
-		if u, ok := lfu[id]; ok {
-			rac.Hit(id, policy.Tick{Seq: seq})
-			lfu[id] = use{u.freq + 1, seq}
-		} else {
-			rac.Insert(policy.Item{ID: id, Topic: 3}, policy.Tick{Seq: seq})
-			lfu[id] = use{1, seq}
-		}
-		if len(lfu) <= 20 {
-			continue
-		}
-		want := id
-		for other, u := range lfu {
-			if w := lfu[want]; u.freq < w.freq || u.freq == w.freq && u.last < w.last {
-				want = other
-			}
-		}
-		policytest.WantVictim(t, rac, want, true)
-		rac.Remove(want, policy.Evicted)
-		delete(lfu, want)
-	}
-}
-
-// TestRACOfSingletonsIsLRU: with alpha = 1 the order of topics is that of their last request, whatever came before
-// (TP < 2).
-func TestRACOfSingletonsIsLRU(t *testing.T) {
-	rac, lru := New(Options{Alpha: 1, NoTSI: true}), classic.NewLRU()
-	r := rand.New(rand.NewPCG(9, 10))
-	resident := map[policy.ID]bool{}
-	for seq := int64(1); seq <= 20_000; seq++ {
-		id := policy.ID(1 + min(r.IntN(100), r.IntN(100)))
-		for _, e := range []policy.Evictor{rac, lru} {
-			if resident[id] {
-				e.Hit(id, policy.Tick{Seq: seq})
-			} else {
-				e.Insert(policy.Item{ID: id, Topic: policy.TopicID(id)}, policy.Tick{Seq: seq})
-			}
-		}
-		resident[id] = true
-		if len(resident) <= 30 {
-			continue
-		}
-		want, _ := lru.Victim()
-		policytest.WantVictim(t, rac, want, true)
-		delete(resident, want)
-		rac.Remove(want, policy.Evicted)
-		lru.Remove(want, policy.Evicted)
 	}
 }
 

@@ -60,42 +60,6 @@ func conform(t *testing.T, fresh func() policy.Evictor) {
 			t.Errorf("victims %s after mistakes, %s without", got, want)
 		}
 	})
-	t.Run("every resident goes once", func(t *testing.T) {
-		e := fresh()
-		resident := map[policy.ID]bool{}
-		r := rand.New(rand.NewPCG(1, 2))
-		for i, op := range policytest.RandomOps(r, 3000) {
-			op.Apply(e, policy.Tick{Seq: int64(i + 1)})
-			switch op.Kind {
-			case policytest.OpInsert:
-				resident[op.ID] = true
-			case policytest.OpRemove:
-				delete(resident, op.ID)
-			}
-			if id, ok := e.Victim(); ok != (len(resident) > 0) || ok && !resident[id] {
-				t.Fatalf("op %d: victim %d, %v with %d residents", i, id, ok, len(resident))
-			}
-		}
-		for range len(resident) {
-			id, _ := e.Victim()
-			if !resident[id] {
-				t.Fatalf("victim %d is not resident", id)
-			}
-			e.Remove(id, policy.Evicted)
-			delete(resident, id)
-		}
-		policytest.WantVictim(t, e, 0, false)
-	})
-	t.Run("same calls, same victims", func(t *testing.T) {
-		a, b := fresh(), fresh()
-		for i, op := range policytest.RandomOps(rand.New(rand.NewPCG(3, 4)), 2000) {
-			op.Apply(a, policy.Tick{Seq: int64(i + 1)})
-			op.Apply(b, policy.Tick{Seq: int64(i + 1)})
-		}
-		if got, want := policytest.Drain(a), policytest.Drain(b); got != want {
-			t.Errorf("victims differ: %s and %s", got, want)
-		}
-	})
 	t.Run("reading changes nothing", func(t *testing.T) {
 		read, unread := fresh(), fresh()
 		for i, op := range policytest.RandomOps(rand.New(rand.NewPCG(5, 6)), 2000) {

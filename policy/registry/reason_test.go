@@ -47,24 +47,6 @@ func TestImportanceOutlivesReplacementAndExpiry(t *testing.T) {
 	}
 }
 
-// TestReplacementKeepsImportance: for every policy with importances.
-func TestReplacementKeepsImportance(t *testing.T) {
-	for _, name := range Names() {
-		e := named(t, name, policy.Options{Capacity: 8})
-		l := policytest.Popular(e)
-		linker, ok := e.(policy.Linker)
-		if !ok {
-			continue
-		}
-		linker.Link(6, 2)
-		entry, parent := linker.Importance(6), linker.Importance(2)
-		l.Replace(policy.Item{ID: 6, Key: 7, Topic: 2, Size: 1}, policy.Tick{Seq: 20}, nil)
-		if linker.Importance(6) < entry || linker.Importance(2) < parent {
-			t.Errorf("%s: importance %v and %v of the parent, were %v and %v", name, linker.Importance(6), linker.Importance(2), entry, parent)
-		}
-	}
-}
-
 // TestReplacementChangesTheWorth: another entry is the victim after an answer has become large.
 func TestReplacementChangesTheWorth(t *testing.T) {
 	for _, name := range []string{"haz", "rac:admission=paper", "rac:lambda=0"} {
