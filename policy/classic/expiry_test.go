@@ -11,10 +11,10 @@ import (
 func TestExpiryKeepsThePlace(t *testing.T) {
 	place := map[string]func(policy.Evictor) bool{
 		"s3fifo": func(e policy.Evictor) bool {
-			s := e.(*S3FIFO)
+			s := e.(*s3fifo)
 			return s.slots.Cells[s.staged].Val.main
 		},
-		"lirs": func(e policy.Evictor) bool { return e.(*LIRS).staged.returned },
+		"lirs": func(e policy.Evictor) bool { return e.(*lirs).staged.returned },
 	}
 	for name, script := range map[string]string{
 		"s3fifo": "+1 h1 h1 +2 +3 +4 .",

@@ -12,7 +12,7 @@ import (
 var (
 	_ policy.Forecaster = (*LRU)(nil)
 	_ policy.Forecaster = (*TTL)(nil)
-	_ policy.Forecaster = (*LIRS)(nil)
+	_ policy.Forecaster = (*lirs)(nil)
 )
 
 // offers offers entries of one Slots, whose order is that in which they are offered.
@@ -82,7 +82,7 @@ func (l *TTL) Why(id policy.ID) string {
 }
 
 // Forecast offers the HIR, the oldest first, then the LIR.
-func (l *LIRS) Forecast(to *policy.Forecast, _ int) (next int) {
+func (l *lirs) Forecast(to *policy.Forecast, _ int) (next int) {
 	hirs := offers[uint64]{f: to, slots: &l.hirs}
 	hirs.queue(l.fifo.Tail, l.fifo.Len)
 	if hirs.full {
@@ -102,7 +102,7 @@ func (l *LIRS) Forecast(to *policy.Forecast, _ int) (next int) {
 }
 
 // Why is the kind.
-func (l *LIRS) Why(id policy.ID) string {
+func (l *lirs) Why(id policy.ID) string {
 	_, queued := l.hirs.Find(id)
 	switch {
 	case !l.has(id):

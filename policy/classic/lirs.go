@@ -17,7 +17,7 @@ var LIRSSpec = policy.Spec{
 	},
 }
 
-// LIRS divides the entries by their inter-reference recency, how many others were used between their last two uses. The
+// lirs divides the entries by their inter-reference recency, how many others were used between their last two uses. The
 // low ones (LIR) stay; the others (HIR), 1 % of the entries, are in a FIFO from which the victims come. The stack holds
 // all LIR and what was used later than the oldest of them, evicted HIR included. What is used while it is in the stack
 // has returned sooner than the oldest LIR, and takes its place; that one becomes the youngest HIR.
@@ -28,9 +28,9 @@ var LIRSSpec = policy.Spec{
 // Every call is O(1) on average: a HIR that is dropped from the stack's end was put there by a request. Memory per
 // resident: some 70 bytes, and 140 for each ghost. Source: Jiang and Zhang, LIRS: an efficient low inter-reference
 // recency set replacement policy, SIGMETRICS 2002.
-type LIRS struct {
-	stack              container.Slots[policy.ID, lirs] // LIR, HIR and ghosts, each under the ID that it has or had
-	order              container.Queue                  // of the stack, the latest used at its head; a LIR at its tail
+type lirs struct {
+	stack              container.Slots[policy.ID, lirsEntry] // LIR, HIR and ghosts, each under the ID that it has or had
+	order              container.Queue                       // of the stack, the latest used at its head; a LIR at its tail
 	hirs               container.Slots[policy.ID, uint64]
 	fifo               container.Queue                    // of hirs, the latest used at its head
 	gone               container.Slots[policy.ID, uint32] // where in the stack the ghost of a key is
@@ -41,7 +41,7 @@ type LIRS struct {
 	staged             lirsStaged
 }
 
-type lirs struct {
+type lirsEntry struct {
 	key uint64
 	is  lirsKind
 }
@@ -61,14 +61,14 @@ type lirsStaged struct {
 	returned bool // it was a ghost
 }
 
-var _ policy.Evictor = (*LIRS)(nil)
+var _ policy.Evictor = (*lirs)(nil)
 
-func newLIRS(size policy.Capacity, hir, stack int) *LIRS {
-	return &LIRS{size: size, hirRoom: hir, stackRoom: stack}
+func newLIRS(size policy.Capacity, hir, stack int) *lirs {
+	return &lirs{size: size, hirRoom: hir, stackRoom: stack}
 }
 
 // Insert stages it: as LIR if it is a ghost or there is room, else as HIR.
-func (l *LIRS) Insert(it policy.Item, _ policy.Tick) {
+func (l *lirs) Insert(it policy.Item, _ policy.Tick) {
 	if l.has(it.ID) {
 		return
 	}
@@ -81,7 +81,7 @@ func (l *LIRS) Insert(it policy.Item, _ policy.Tick) {
 }
 
 // Hit moves id to the top of the stack. If it was there as HIR it becomes LIR.
-func (l *LIRS) Hit(id policy.ID, _ policy.Tick) {
+func (l *lirs) Hit(id policy.ID, _ policy.Tick) {
 	if !l.has(id) {
 		return
 	}
@@ -90,7 +90,7 @@ func (l *LIRS) Hit(id policy.ID, _ policy.Tick) {
 	if !stacked {
 		at, _ := l.hirs.Find(id)
 		l.hirs.ToHead(&l.fifo, at)
-		l.push(id, lirs{key: l.hirs.Cells[at].Val, is: hir})
+		l.push(id, lirsEntry{key: l.hirs.Cells[at].Val, is: hir})
 		l.prune()
 		return
 	}
@@ -103,7 +103,7 @@ func (l *LIRS) Hit(id policy.ID, _ policy.Tick) {
 }
 
 // Victim is the oldest HIR.
-func (l *LIRS) Victim() (policy.ID, bool) {
+func (l *lirs) Victim() (policy.ID, bool) {
 	switch {
 	case l.fifo.Len > 0:
 		return l.hirs.Name(l.fifo.Tail)
@@ -114,7 +114,7 @@ func (l *LIRS) Victim() (policy.ID, bool) {
 }
 
 // Remove drops id. An evicted HIR that is in the stack becomes a ghost there, and so does what expires in the stack.
-func (l *LIRS) Remove(id policy.ID, why policy.Reason) {
+func (l *lirs) Remove(id policy.ID, why policy.Reason) {
 	if !l.has(id) {
 		return
 	}
@@ -134,7 +134,7 @@ func (l *LIRS) Remove(id policy.ID, why policy.Reason) {
 	}
 }
 
-func (l *LIRS) has(id policy.ID) bool {
+func (l *lirs) has(id policy.ID) bool {
 	if id == l.staged.id {
 		return id != 0
 	}
@@ -145,7 +145,7 @@ func (l *LIRS) has(id policy.ID) bool {
 	return ok
 }
 
-func (l *LIRS) len() int {
+func (l *lirs) len() int {
 	n := l.lirs + l.fifo.Len
 	if l.staged.id != 0 {
 		n++
@@ -154,7 +154,7 @@ func (l *LIRS) len() int {
 }
 
 // link puts the staged entry on top of the stack, and behind the other HIR if it is one.
-func (l *LIRS) link() {
+func (l *lirs) link() {
 	s := l.staged
 	if s.id == 0 {
 		return
@@ -162,17 +162,17 @@ func (l *LIRS) link() {
 	l.staged = lirsStaged{}
 	if s.returned || l.lirs < l.lirRoom() {
 		l.lirs++
-		l.push(s.id, lirs{key: s.key, is: lir})
+		l.push(s.id, lirsEntry{key: s.key, is: lir})
 		l.settle()
 		return
 	}
 	l.hirs.PushHead(&l.fifo, l.hirs.Add(s.id, s.key))
-	l.push(s.id, lirs{key: s.key, is: hir})
+	l.push(s.id, lirsEntry{key: s.key, is: hir})
 	l.prune()
 }
 
 // push puts id on top of the stack and drops the oldest ghosts beyond the limit.
-func (l *LIRS) push(id policy.ID, e lirs) {
+func (l *lirs) push(id policy.ID, e lirsEntry) {
 	l.stack.PushHead(&l.order, l.stack.Add(id, e))
 	for l.order.Len > l.size.Of(l.stackRoom) && l.oldest.Len > 0 {
 		l.forget(l.oldest.Tail)
@@ -180,7 +180,7 @@ func (l *LIRS) push(id policy.ID, e lirs) {
 }
 
 // settle turns the oldest LIR into HIR while there are too many.
-func (l *LIRS) settle() {
+func (l *lirs) settle() {
 	l.prune()
 	for l.lirs > l.lirRoom() {
 		e := l.stack.Cells[l.order.Tail]
@@ -191,7 +191,7 @@ func (l *LIRS) settle() {
 }
 
 // prune drops what is below the oldest LIR: it could not displace one any more. Without a LIR nothing is in the stack.
-func (l *LIRS) prune() {
+func (l *lirs) prune() {
 	for slot := l.order.Tail; slot != 0; slot = l.order.Tail {
 		switch e := l.stack.Cells[slot].Val; e.is {
 		case lir:
@@ -206,7 +206,7 @@ func (l *LIRS) prune() {
 }
 
 // unstack removes a slot from the stack.
-func (l *LIRS) unstack(slot uint32) {
+func (l *lirs) unstack(slot uint32) {
 	if l.stack.Cells[slot].Val.is == lir {
 		l.lirs--
 	}
@@ -215,7 +215,7 @@ func (l *LIRS) unstack(slot uint32) {
 }
 
 // unqueue removes id from the FIFO and reports whether it was there.
-func (l *LIRS) unqueue(id policy.ID) bool {
+func (l *lirs) unqueue(id policy.ID) bool {
 	at, ok := l.hirs.Find(id)
 	if ok {
 		l.hirs.Unlink(&l.fifo, at)
@@ -225,7 +225,7 @@ func (l *LIRS) unqueue(id policy.ID) bool {
 }
 
 // makeGhost makes an entry of the stack a ghost, the only one of its key.
-func (l *LIRS) makeGhost(slot uint32) {
+func (l *lirs) makeGhost(slot uint32) {
 	e := &l.stack.Cells[slot].Val
 	if e.is == lir {
 		l.lirs--
@@ -238,7 +238,7 @@ func (l *LIRS) makeGhost(slot uint32) {
 }
 
 // forget drops a ghost, by its slot in gone.
-func (l *LIRS) forget(at uint32) {
+func (l *lirs) forget(at uint32) {
 	slot := l.gone.Cells[at].Val
 	l.stack.Unlink(&l.order, slot)
 	l.stack.Free(slot)
@@ -247,4 +247,4 @@ func (l *LIRS) forget(at uint32) {
 }
 
 // lirRoom is the most LIR.
-func (l *LIRS) lirRoom() int { return max(0, l.size.N-max(1, l.size.Of(l.hirRoom))) }
+func (l *lirs) lirRoom() int { return max(0, l.size.N-max(1, l.size.Of(l.hirRoom))) }

@@ -27,7 +27,7 @@ func TestLIRSHasOneGhostOfAKey(t *testing.T) {
 }
 
 func TestLIRS(t *testing.T) {
-	state := func(l *LIRS) string {
+	state := func(l *lirs) string {
 		l.link()
 		stack := ""
 		for slot := l.order.Head; slot != 0; slot = l.stack.Cells[slot].Next {
@@ -36,7 +36,7 @@ func TestLIRS(t *testing.T) {
 		}
 		return fmt.Sprintf("stack%s | fifo %s", stack, policytest.KeysIn(&l.hirs, &l.fifo, func(c container.Cell[policy.ID, uint64]) uint64 { return c.Val }))
 	}
-	policytest.CheckStates(t, 3, func() *LIRS { return newLIRS(policy.Capacity{Given: 3, N: 3}, 1, 6) }, state, [][3]string{
+	policytest.CheckStates(t, 3, func() *lirs { return newLIRS(policy.Capacity{Given: 3, N: 3}, 1, 6) }, state, [][3]string{
 		{"the first are LIR", "1 2 3", "stack 3h 2l 1l | fifo 3"},
 		{"a hit of the oldest LIR", "1 2 3 1", "stack 1l 3h 2l | fifo 3"},
 		{"the HIR goes and stays as a ghost", "1 2 3 4", "stack 4h 3g 2l 1l | fifo 4"},

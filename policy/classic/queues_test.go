@@ -13,9 +13,9 @@ var queued = []struct {
 	name   string
 	ghosts func(policy.Evictor) int
 }{
-	{"s3fifo", func(e policy.Evictor) int { return e.(*S3FIFO).ghosts.Len() }},
+	{"s3fifo", func(e policy.Evictor) int { return e.(*s3fifo).ghosts.Len() }},
 	{"w-tinylfu", func(policy.Evictor) int { return 0 }},
-	{"lirs", func(e policy.Evictor) int { return e.(*LIRS).oldest.Len }},
+	{"lirs", func(e policy.Evictor) int { return e.(*lirs).oldest.Len }},
 }
 
 // TestQueuePoliciesAtTheirLimits plays random calls with parameters that leave no room in one queue or another.
@@ -70,9 +70,9 @@ func TestWrongEstimatesOfTheCapacity(t *testing.T) {
 // TestPurgesDoNotChangeTheCapacity removes entries that were not evicted: fewer are resident, and the same number fits.
 func TestPurgesDoNotChangeTheCapacity(t *testing.T) {
 	for name, size := range map[string]func(policy.Evictor) policy.Capacity{
-		"s3fifo":    func(e policy.Evictor) policy.Capacity { return e.(*S3FIFO).size },
-		"w-tinylfu": func(e policy.Evictor) policy.Capacity { return e.(*TinyLFU).size },
-		"lirs":      func(e policy.Evictor) policy.Capacity { return e.(*LIRS).size },
+		"s3fifo":    func(e policy.Evictor) policy.Capacity { return e.(*s3fifo).size },
+		"w-tinylfu": func(e policy.Evictor) policy.Capacity { return e.(*tinyLFU).size },
+		"lirs":      func(e policy.Evictor) policy.Capacity { return e.(*lirs).size },
 	} {
 		e, err := specs.New(name, policy.Options{Capacity: 20, Bytes: true})
 		if err != nil {

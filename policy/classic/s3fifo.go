@@ -18,7 +18,7 @@ var S3FIFOSpec = policy.Spec{
 	},
 }
 
-// S3FIFO keeps new entries in a small FIFO and useful ones in a main FIFO. While the small one holds its share or more, its
+// s3fifo keeps new entries in a small FIFO and useful ones in a main FIFO. While the small one holds its share or more, its
 // oldest entry leaves: to main with threshold hits, else out of the cache, as a ghost. Otherwise the oldest of main leaves,
 // unless it was hit: then it goes round again and loses one hit of the three that count. An item that returns while it is a
 // ghost goes to main directly.
@@ -29,8 +29,8 @@ var S3FIFOSpec = policy.Spec{
 //
 // Hit is O(1) and moves nothing; Victim is O(1) on average, because each step takes back a hit. Memory per resident:
 // some 60 bytes, and 45 for each ghost. Source: Yang et al., FIFO queues are all you need for cache eviction, SOSP 2023.
-type S3FIFO struct {
-	slots     container.Slots[policy.ID, s3fifo]
+type s3fifo struct {
+	slots     container.Slots[policy.ID, s3fifoEntry]
 	small     container.Queue
 	main      container.Queue
 	ghosts    container.Ghosts
@@ -42,7 +42,7 @@ type S3FIFO struct {
 	chosen    uint32 // the victim until something changes
 }
 
-type s3fifo struct {
+type s3fifoEntry struct {
 	key  uint64
 	hits uint8
 	main bool // in main, or to be
@@ -51,24 +51,24 @@ type s3fifo struct {
 // turns is how many rounds in main an entry can get for the hits of one round.
 const turns = 3
 
-var _ policy.Evictor = (*S3FIFO)(nil)
+var _ policy.Evictor = (*s3fifo)(nil)
 
-func newS3FIFO(size policy.Capacity, small, ghost, threshold int) *S3FIFO {
-	return &S3FIFO{size: size, share: small, room: ghost, threshold: uint8(threshold), ghosts: container.NewGhosts(ghost)}
+func newS3FIFO(size policy.Capacity, small, ghost, threshold int) *s3fifo {
+	return &s3fifo{size: size, share: small, room: ghost, threshold: uint8(threshold), ghosts: container.NewGhosts(ghost)}
 }
 
 // Insert stages the item, for main if it is a ghost, else for the small queue.
-func (s *S3FIFO) Insert(it policy.Item, _ policy.Tick) {
+func (s *s3fifo) Insert(it policy.Item, _ policy.Tick) {
 	if _, ok := s.slots.Find(it.ID); ok {
 		return
 	}
 	s.link()
 	key := it.Identity()
-	s.staged = s.slots.Add(it.ID, s3fifo{key: key, main: s.ghosts.Take(key)})
+	s.staged = s.slots.Add(it.ID, s3fifoEntry{key: key, main: s.ghosts.Take(key)})
 }
 
 // Hit counts.
-func (s *S3FIFO) Hit(id policy.ID, _ policy.Tick) {
+func (s *s3fifo) Hit(id policy.ID, _ policy.Tick) {
 	slot, ok := s.slots.Find(id)
 	if !ok {
 		return
@@ -80,7 +80,7 @@ func (s *S3FIFO) Hit(id policy.ID, _ policy.Tick) {
 }
 
 // Victim moves useful entries on, from small to main and from main to its other end, and is the first one that is not.
-func (s *S3FIFO) Victim() (policy.ID, bool) {
+func (s *s3fifo) Victim() (policy.ID, bool) {
 	share := max(1, s.size.Of(s.share))
 	for s.chosen == 0 && s.small.Len+s.main.Len > 0 {
 		if s.small.Len == 0 || s.small.Len < share && s.main.Len > 0 {
@@ -98,7 +98,7 @@ func (s *S3FIFO) Victim() (policy.ID, bool) {
 
 // Remove drops id. Evicted from the small queue it becomes a ghost. Expired in main it becomes one too, so that it
 // returns there.
-func (s *S3FIFO) Remove(id policy.ID, why policy.Reason) {
+func (s *s3fifo) Remove(id policy.ID, why policy.Reason) {
 	slot, ok := s.slots.Find(id)
 	if !ok {
 		return
@@ -126,7 +126,7 @@ func (s *S3FIFO) Remove(id policy.ID, why policy.Reason) {
 }
 
 // link puts the staged entry into its queue.
-func (s *S3FIFO) link() {
+func (s *s3fifo) link() {
 	s.chosen = 0
 	if s.staged == 0 {
 		return
@@ -140,7 +140,7 @@ func (s *S3FIFO) link() {
 }
 
 // fromSmall returns the oldest entry of the small queue with too few hits, after those before it went to main; 0 when all did.
-func (s *S3FIFO) fromSmall() uint32 {
+func (s *s3fifo) fromSmall() uint32 {
 	for slot := s.small.Tail; slot != 0; slot = s.small.Tail {
 		e := &s.slots.Cells[slot].Val
 		if e.hits < s.threshold {
@@ -154,7 +154,7 @@ func (s *S3FIFO) fromSmall() uint32 {
 }
 
 // fromMain returns the oldest of main that was not hit since its last turn.
-func (s *S3FIFO) fromMain() uint32 {
+func (s *s3fifo) fromMain() uint32 {
 	for {
 		slot := s.main.Tail
 		e := &s.slots.Cells[slot].Val

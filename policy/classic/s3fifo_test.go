@@ -22,13 +22,13 @@ func TestS3FIFOCountsNoFurther(t *testing.T) {
 }
 
 func TestS3FIFO(t *testing.T) {
-	state := func(s *S3FIFO) string {
-		key := func(c container.Cell[policy.ID, s3fifo]) uint64 { return c.Val.key }
+	state := func(s *s3fifo) string {
+		key := func(c container.Cell[policy.ID, s3fifoEntry]) uint64 { return c.Val.key }
 		s.link()
 		small, main := policytest.KeysIn(&s.slots, &s.small, key), policytest.KeysIn(&s.slots, &s.main, key)
 		return fmt.Sprintf("small %s | main %s | ghosts %s", small, main, policytest.KeysOf(&s.ghosts))
 	}
-	policytest.CheckStates(t, 4, func() *S3FIFO { return newS3FIFO(policy.Capacity{Given: 4, N: 4}, 1, 3, 2) }, state, [][3]string{
+	policytest.CheckStates(t, 4, func() *s3fifo { return newS3FIFO(policy.Capacity{Given: 4, N: 4}, 1, 3, 2) }, state, [][3]string{
 		{"new ones queue", "1 2 3 4", "small 4 3 2 1 | main  | ghosts "},
 		{"a hit moves nothing", "1 2 3 4 1", "small 4 3 2 1 | main  | ghosts "},
 		{"one hit does not save", "1 2 3 4 1 5", "small 5 4 3 2 | main  | ghosts 1"},

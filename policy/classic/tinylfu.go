@@ -27,7 +27,7 @@ func makeTinyLFU(a policy.Args) policy.Evictor {
 	return l
 }
 
-// TinyLFU is W-TinyLFU as in the library Caffeine. A new entry comes into the window, an LRU of 1 % at first. An entry that
+// tinyLFU is W-TinyLFU as in the library Caffeine. A new entry comes into the window, an LRU of 1 % at first. An entry that
 // leaves the window replaces main's next victim only if it was requested more often of late,
 //
 //	f(candidate) > f(victim), or f(candidate) ≥ 6 and one chance in 128
@@ -57,8 +57,8 @@ func makeTinyLFU(a policy.Args) policy.Evictor {
 // Every call is O(1). Memory per resident: some 55 bytes. Source: Einziger, Friedman and Manes, TinyLFU: a highly
 // efficient cache admission policy, ACM ToS 2017; Einziger, Eytan, Friedman and Manes, Adaptive software cache
 // management, Middleware 2018.
-type TinyLFU struct {
-	slots  container.Slots[policy.ID, tinyLFU]
+type tinyLFU struct {
+	slots  container.Slots[policy.ID, tinyLFUEntry]
 	queues [3]container.Queue // by segment
 	freq   *sketch
 	rand   *rand.Rand
@@ -69,7 +69,7 @@ type TinyLFU struct {
 	chosen uint32 // the victim until something changes
 }
 
-type tinyLFU struct {
+type tinyLFUEntry struct {
 	key uint64
 	in  segment
 }
@@ -82,29 +82,29 @@ const (
 	protected
 )
 
-var _ policy.Evictor = (*TinyLFU)(nil)
+var _ policy.Evictor = (*tinyLFU)(nil)
 
-func newTinyLFU(size policy.Capacity, window int, f *sketch, seed uint64) *TinyLFU {
+func newTinyLFU(size policy.Capacity, window int, f *sketch, seed uint64) *tinyLFU {
 	window = max(1, window)
-	return &TinyLFU{
+	return &tinyLFU{
 		size: size, room: window, freq: f, rand: rand.New(rand.NewPCG(seed, 0x71F0)),
 		climber: climber{share: float64(window) / float64(size.N), step: -climbStep},
 	}
 }
 
 // Insert puts it at the newest end of the window. What fell out of it before found room and goes on probation.
-func (l *TinyLFU) Insert(it policy.Item, _ policy.Tick) {
+func (l *tinyLFU) Insert(it policy.Item, _ policy.Tick) {
 	if _, ok := l.slots.Find(it.ID); ok {
 		return
 	}
 	key := it.Identity()
 	l.request(key, false)
 	l.shift()
-	l.slots.PushHead(&l.queues[window], l.slots.Add(it.ID, tinyLFU{key: key}))
+	l.slots.PushHead(&l.queues[window], l.slots.Add(it.ID, tinyLFUEntry{key: key}))
 }
 
 // Hit moves id to the newest end of its segment, from probation to protected.
-func (l *TinyLFU) Hit(id policy.ID, _ policy.Tick) {
+func (l *tinyLFU) Hit(id policy.ID, _ policy.Tick) {
 	slot, ok := l.slots.Find(id)
 	if !ok {
 		return
@@ -122,7 +122,7 @@ func (l *TinyLFU) Hit(id policy.ID, _ policy.Tick) {
 }
 
 // Victim names the loser of what falls out of the window and the oldest of main.
-func (l *TinyLFU) Victim() (policy.ID, bool) {
+func (l *tinyLFU) Victim() (policy.ID, bool) {
 	if l.chosen == 0 {
 		l.chosen = l.choose()
 	}
@@ -130,7 +130,7 @@ func (l *TinyLFU) Victim() (policy.ID, bool) {
 }
 
 // Remove drops id. Its count stays, whatever the reason: others share it.
-func (l *TinyLFU) Remove(id policy.ID, why policy.Reason) {
+func (l *tinyLFU) Remove(id policy.ID, why policy.Reason) {
 	slot, ok := l.slots.Find(id)
 	if !ok {
 		return
@@ -144,7 +144,7 @@ func (l *TinyLFU) Remove(id policy.ID, why policy.Reason) {
 }
 
 // request counts one, towards its key and towards the next step of the climb.
-func (l *TinyLFU) request(key uint64, hit bool) {
+func (l *tinyLFU) request(key uint64, hit bool) {
 	l.chosen = 0
 	l.freq.add(key)
 	if l.climbs {
@@ -153,7 +153,7 @@ func (l *TinyLFU) request(key uint64, hit bool) {
 }
 
 // choose lets the oldest of main go if the window has not overflown.
-func (l *TinyLFU) choose() uint32 {
+func (l *tinyLFU) choose() uint32 {
 	victim := l.oldest()
 	candidate := l.queues[window].Tail
 	switch {
@@ -166,14 +166,14 @@ func (l *TinyLFU) choose() uint32 {
 }
 
 // oldest is what main would lose next, 0 if it is empty.
-func (l *TinyLFU) oldest() uint32 {
+func (l *tinyLFU) oldest() uint32 {
 	if l.queues[probation].Len > 0 {
 		return l.queues[probation].Tail
 	}
 	return l.queues[protected].Tail
 }
 
-func (l *TinyLFU) admits(candidate, victim uint32) bool {
+func (l *tinyLFU) admits(candidate, victim uint32) bool {
 	f := l.freq.of(l.slots.Cells[candidate].Val.key)
 	if f > l.freq.of(l.slots.Cells[victim].Val.key) {
 		return true
@@ -182,7 +182,7 @@ func (l *TinyLFU) admits(candidate, victim uint32) bool {
 }
 
 // shift moves the window's room by one towards what the climb wants, and entries between window and main accordingly.
-func (l *TinyLFU) shift() {
+func (l *tinyLFU) shift() {
 	want := min(max(1, int(math.Round(l.share*float64(l.size.N)))), l.size.N)
 	switch {
 	case l.room < want:
@@ -199,7 +199,7 @@ func (l *TinyLFU) shift() {
 }
 
 // move puts slot at the newest end of a segment.
-func (l *TinyLFU) move(slot uint32, to segment) {
+func (l *tinyLFU) move(slot uint32, to segment) {
 	e := &l.slots.Cells[slot].Val
 	l.slots.Unlink(&l.queues[e.in], slot)
 	l.slots.PushHead(&l.queues[to], slot)

@@ -12,12 +12,12 @@ import (
 )
 
 func TestTinyLFU(t *testing.T) {
-	state := func(l *TinyLFU) string {
-		key := func(c container.Cell[policy.ID, tinyLFU]) uint64 { return c.Val.key }
+	state := func(l *tinyLFU) string {
+		key := func(c container.Cell[policy.ID, tinyLFUEntry]) uint64 { return c.Val.key }
 		in := func(s segment) string { return policytest.KeysIn(&l.slots, &l.queues[s], key) }
 		return fmt.Sprintf("window %s | probation %s | protected %s", in(window), in(probation), in(protected))
 	}
-	fresh := func() *TinyLFU { return newTinyLFU(policy.Capacity{Given: 6, N: 6}, 1, newSketch(1000, 0), 1) }
+	fresh := func() *tinyLFU { return newTinyLFU(policy.Capacity{Given: 6, N: 6}, 1, newSketch(1000, 0), 1) }
 	policytest.CheckStates(t, 6, fresh, state, [][3]string{
 		{"new ones pass through the window while there is room", "1 2 3", "window 3 2 | probation 1 | protected "},
 		{"a hit in the window stays", "1 2 3 3", "window 3 2 | probation 1 | protected "},
@@ -99,7 +99,7 @@ func TestTinyLFUWindowGrows(t *testing.T) {
 		}
 		l.Insert(policy.Item{ID: id}, policy.Tick{Seq: int64(id)})
 	}
-	id := func(c container.Cell[policy.ID, tinyLFU]) uint64 { return uint64(c.Name) }
+	id := func(c container.Cell[policy.ID, tinyLFUEntry]) uint64 { return uint64(c.Name) }
 	if w, m := policytest.KeysIn(&l.slots, &l.queues[window], id), policytest.KeysIn(&l.slots, &l.queues[probation], id); w != "4 3 2" || m != "1" {
 		t.Errorf("window %s, probation %s", w, m)
 	}

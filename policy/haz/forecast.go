@@ -7,11 +7,11 @@ import (
 	"reprise/policy"
 )
 
-var _ policy.Forecaster = (*Policy)(nil)
+var _ policy.Forecaster = (*haz)(nil)
 
 // Forecast offers every resident by the score that a draw compares, 50 ns each: a victim is the least of some that are drawn, so it is
 // among the least of all, and seldom the very least.
-func (h *Policy) Forecast(f *policy.Forecast, from int) (next int) {
+func (h *haz) Forecast(f *policy.Forecast, from int) (next int) {
 	if from == 0 && h.newest != 0 { // a tie goes to it
 		h.offer(f, h.newest)
 	}
@@ -25,12 +25,12 @@ func (h *Policy) Forecast(f *policy.Forecast, from int) (next int) {
 	return 0
 }
 
-func (h *Policy) offer(f *policy.Forecast, e uint32) {
+func (h *haz) offer(f *policy.Forecast, e uint32) {
 	f.Offer(h.at(e).id, float64(h.rated(e).score))
 }
 
 // Why has the rate of uses that is foreseen: v/(1-v)/h.
-func (h *Policy) Why(id policy.ID) string {
+func (h *haz) Why(id policy.ID) string {
 	e, ok := h.find(id)
 	if !ok {
 		return ""

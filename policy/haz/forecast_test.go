@@ -12,8 +12,8 @@ import (
 )
 
 // crowd is a policy of so many residents after as many requests again.
-func crowd(n int) *Policy {
-	h := newPolicy(n, 8, 0, 1)
+func crowd(n int) *haz {
+	h := newHAZ(n, 8, 0, 1)
 	r := rand.New(rand.NewPCG(1, 2))
 	for i := range n {
 		h.Insert(policy.Item{ID: policy.ID(i + 1), Topic: policy.TopicID(1 + i%100)}, policy.Tick{Seq: int64(i + 1)})
@@ -50,7 +50,7 @@ func TestForecastSays(t *testing.T) {
 			t.Errorf("%v is %s, want %s", x, got, want)
 		}
 	}
-	h := newPolicy(1000, 8, 0, 1)
+	h := newHAZ(1000, 8, 0, 1)
 	h.Insert(policy.Item{ID: 1, Topic: 1}, policy.Tick{Seq: 1})
 	h.Insert(policy.Item{ID: 2, Topic: 2}, policy.Tick{Seq: 2})
 	for seq := range int64(10) {

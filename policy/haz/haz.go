@@ -14,13 +14,13 @@ var Spec = policy.Spec{
 		policy.ValueParam,
 	},
 	New: func(a policy.Args) policy.Evictor {
-		h := newPolicy(a.Capacity, samples, a.Whole("ghosts"), a.Seed)
+		h := newHAZ(a.Capacity, samples, a.Whole("ghosts"), a.Seed)
 		h.mode = a.Value()
 		return h
 	},
 }
 
-// Policy evicts the entry with the least expected value for its space, of some sampled residents and the newest one. The
+// haz evicts the entry with the least expected value for its space, of some sampled residents and the newest one. The
 // forecast of an entry is v = E[2^(-T/h)], T the requests until its next use, for two horizons h: the capacity C and C/8. Room that is
 // kept for it until that use brings v/(1-v)/h, which is its rate if uses come at random, and the higher of both figures
 // counts: an entry that returns with its session after a long time is worth keeping all that time, one that returns at once
@@ -39,7 +39,7 @@ var Spec = policy.Spec{
 // table, and 65 for each topic. Source: the features are the learned form of TP·TSI (paper 002 §3), and those of what came
 // before and after are from here; relaxed Belady by learning (LRB, NSDI 2020) has the sampling and the aim, LHD (NSDI 2018)
 // what room brings; temporal differences: Sutton, 1988; the pool: Psounis and Prabhakar, INFOCOM 2001.
-type Policy struct {
+type haz struct {
 	learner
 	mode    policy.Value
 	room    int    // for ghosts
@@ -54,17 +54,18 @@ type arrival struct {
 }
 
 var (
-	_ policy.Evictor  = (*Policy)(nil)
-	_ policy.Arriver  = (*Policy)(nil)
-	_ policy.Linker   = (*Policy)(nil)
-	_ policy.Replacer = (*Policy)(nil)
+	_ policy.Evictor    = (*haz)(nil)
+	_ policy.Arriver    = (*haz)(nil)
+	_ policy.Linker     = (*haz)(nil)
+	_ policy.Replacer   = (*haz)(nil)
+	_ policy.Persistent = (*haz)(nil)
 )
 
 // samples is how many residents are drawn for a victim, besides the pool.
 const samples = 8
 
-func newPolicy(capacity, samples, ghosts int, seed uint64) *Policy {
-	return &Policy{
+func newHAZ(capacity, samples, ghosts int, seed uint64) *haz {
+	return &haz{
 		learner: learner{
 			entries: entries{clock: newClock(capacity), topics: topicTable{room: 4 * capacity}, rows: make([]row, 1)},
 			model:   newModel(), random: rand.NewPCG(seed, 0x4a5a), samples: samples,
@@ -75,13 +76,13 @@ func newPolicy(capacity, samples, ghosts int, seed uint64) *Policy {
 
 // Arrive counts a visit of topic. It waits for the Insert that follows, so that a ghost's return is learned from what
 // was known before it.
-func (h *Policy) Arrive(topic policy.TopicID, at policy.Tick) {
+func (h *haz) Arrive(topic policy.TopicID, at policy.Tick) {
 	h.settle()
 	h.arrived = arrival{topic, at}
 }
 
 // Insert makes it resident, with what is known of it if it is a ghost.
-func (h *Policy) Insert(it policy.Item, at policy.Tick) {
+func (h *haz) Insert(it policy.Item, at policy.Tick) {
 	if _, ok := h.find(it.ID); ok {
 		return
 	}
@@ -111,7 +112,7 @@ func (h *Policy) Insert(it policy.Item, at policy.Tick) {
 }
 
 // Hit learns from the return of id, and counts it.
-func (h *Policy) Hit(id policy.ID, at policy.Tick) {
+func (h *haz) Hit(id policy.ID, at policy.Tick) {
 	h.settle()
 	e, ok := h.find(id)
 	if !ok {
@@ -124,7 +125,7 @@ func (h *Policy) Hit(id policy.ID, at policy.Tick) {
 }
 
 // Replace counts a use, and sets the value of the new answer.
-func (h *Policy) Replace(it policy.Item, at policy.Tick) {
+func (h *haz) Replace(it policy.Item, at policy.Tick) {
 	h.Hit(it.ID, at)
 	if e, ok := h.find(it.ID); ok {
 		h.setWorth(e, h.mode, it)
@@ -132,7 +133,7 @@ func (h *Policy) Replace(it policy.Item, at policy.Tick) {
 }
 
 // Victim names the least of the sampled residents and the newest entry.
-func (h *Policy) Victim() (policy.ID, bool) {
+func (h *haz) Victim() (policy.ID, bool) {
 	if len(h.residents) == 0 {
 		return 0, false
 	}
@@ -143,7 +144,7 @@ func (h *Policy) Victim() (policy.ID, bool) {
 }
 
 // Remove drops id, and keeps a ghost of it unless it is purged.
-func (h *Policy) Remove(id policy.ID, why policy.Reason) {
+func (h *haz) Remove(id policy.ID, why policy.Reason) {
 	e, ok := h.find(id)
 	if !ok {
 		return
@@ -163,7 +164,7 @@ func (h *Policy) Remove(id policy.ID, why policy.Reason) {
 
 // Link records that child came after parent, however long after: what the order of requests shows of conversations is
 // blurred where many go on at a time.
-func (h *Policy) Link(child, parent policy.ID) bool {
+func (h *haz) Link(child, parent policy.ID) bool {
 	c, ok := h.find(child)
 	p, known := h.find(parent)
 	if !ok || !known || c == p {
@@ -174,7 +175,7 @@ func (h *Policy) Link(child, parent policy.ID) bool {
 }
 
 // Mark notes whether another policy holds the entry of that identity, which is a feature. An identity that is not known is ignored.
-func (h *Policy) Mark(key uint64, held bool) {
+func (h *haz) Mark(key uint64, held bool) {
 	e, ok := h.slots.Find(key)
 	if !ok {
 		return
@@ -188,7 +189,7 @@ func (h *Policy) Mark(key uint64, held bool) {
 }
 
 // Importance is the number of requests of id, up to 12, and of distinct entries that came after it, up to 23.
-func (h *Policy) Importance(id policy.ID) float64 {
+func (h *haz) Importance(id policy.ID) float64 {
 	e, ok := h.find(id)
 	if !ok {
 		return 0
@@ -198,7 +199,7 @@ func (h *Policy) Importance(id policy.ID) float64 {
 }
 
 // settle counts the visit of a miss that was not inserted at once.
-func (h *Policy) settle() {
+func (h *haz) settle() {
 	a := h.arrived
 	h.arrived = arrival{}
 	if a.topic == 0 {

@@ -81,7 +81,7 @@ func TestHAZLearns(t *testing.T) {
 	if got := play(classic.NewLRU()); got != 0 {
 		t.Errorf("lru has %d hits: the pattern is too easy", got)
 	}
-	learns, not := newPolicy(50, samples, 100, 3), newPolicy(50, samples, 100, 3)
+	learns, not := newHAZ(50, samples, 100, 3), newHAZ(50, samples, 100, 3)
 	not.model.rate = 0
 	if got := play(learns); got < 2300 {
 		t.Errorf("haz has %d hits in the second half, want nearly 2500", got)
@@ -94,7 +94,7 @@ func TestHAZLearns(t *testing.T) {
 // TestHAZFeatures follows one topic at a capacity of 32, where an age of n requests is in bucket lb(n) and a pause of more
 // than 3 requests parts conversations.
 func TestHAZFeatures(t *testing.T) {
-	h := newPolicy(32, 64, 32, 1)
+	h := newHAZ(32, 64, 32, 1)
 	h.Insert(policy.Item{ID: 1, Topic: 5, Offset: 7}, policy.Tick{Seq: 1})
 	h.Insert(policy.Item{ID: 2, Topic: 5}, policy.Tick{Seq: 2})
 	h.Arrive(5, policy.Tick{Seq: 10})
@@ -146,7 +146,7 @@ func TestHAZNeighbours(t *testing.T) {
 		{"+1/1 +2/2 +3/2 +4/2 +5/2 h1", "1:0,0 2:0,1 3:1,1 4:1,1 5:1,0"}, // nothing follows itself
 		{"+1/1 +2/2 +3/2 +4/2 +5/2 +6/1", "1:0,0 2:0,1 3:1,1 4:1,1 5:1,0 6:0,0"},
 	} {
-		h := newPolicy(40, 64, 40, 1)
+		h := newHAZ(40, 64, 40, 1)
 		policytest.PlayScript(t, h, c.script)
 		var all []string
 		for id := policy.ID(1); id < 10; id++ {
@@ -164,7 +164,7 @@ func TestHAZNeighbours(t *testing.T) {
 // TestHAZForesees compares what is learned of entries that return after so many requests with what is right, 2^(-T/h).
 func TestHAZForesees(t *testing.T) {
 	const capacity = 64
-	h := newPolicy(capacity, 64, 1024, 1)
+	h := newHAZ(capacity, 64, 1024, 1)
 	l := policy.NewLedger(h, policy.Limit{Entries: capacity})
 	for i := range int64(30_000) {
 		topic, key := policy.TopicID(i%3+1), uint64(i+1)<<8
@@ -222,7 +222,7 @@ func TestHAZGain(t *testing.T) {
 }
 
 func TestHAZLinks(t *testing.T) {
-	h := newPolicy(40, 64, 40, 1)
+	h := newHAZ(40, 64, 40, 1)
 	policytest.PlayScript(t, h, "+1/1 h1 +2/2 +3/3<1 +4/4")
 	for _, c := range []struct {
 		child, parent policy.ID
@@ -243,7 +243,7 @@ func TestHAZLinks(t *testing.T) {
 }
 
 func TestHAZRemembers(t *testing.T) {
-	h := newPolicy(4, 64, 2, 1)
+	h := newHAZ(4, 64, 2, 1)
 	evict := func(id policy.ID) {
 		t.Helper()
 		h.Remove(id, policy.Evicted)
@@ -275,7 +275,7 @@ func TestHAZRemembers(t *testing.T) {
 	uses(6, 1)
 }
 
-func (h *Policy) row(t *testing.T, id policy.ID) *row {
+func (h *haz) row(t *testing.T, id policy.ID) *row {
 	t.Helper()
 	e, ok := h.find(id)
 	if !ok {
@@ -286,7 +286,7 @@ func (h *Policy) row(t *testing.T, id policy.ID) *row {
 
 // TestHAZTopics: a topic lives as long as a known entry, and then as long as there is room for empty ones.
 func TestHAZTopics(t *testing.T) {
-	h := newPolicy(1, 64, 0, 1) // room for 4 empty topics
+	h := newHAZ(1, 64, 0, 1) // room for 4 empty topics
 	for i := range 6 {
 		id := policy.ID(i + 1)
 		h.Insert(policy.Item{ID: id, Topic: policy.TopicID(id)}, policy.Tick{Seq: int64(id)})
@@ -308,8 +308,21 @@ func TestHAZTopics(t *testing.T) {
 	}
 }
 
+func TestHAZValuesTokensPerByte(t *testing.T) {
+	e, err := specs.New("haz", policy.Options{Capacity: 4, Bytes: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for id := policy.ID(1); id <= 4; id++ {
+		e.Insert(policy.Item{ID: id, Topic: 1, Size: int64(100 * id), Cost: 10}, policy.Tick{Seq: 1})
+	}
+	if got, want := policytest.Drain(e), "[4 3 2 1]"; got != want {
+		t.Errorf("victims %s, want the largest first: %s", got, want)
+	}
+}
+
 func TestHAZKeepsItsLearning(t *testing.T) {
-	a, b := newPolicy(100, 64, 100, 1), newPolicy(400, 64, 400, 1)
+	a, b := newHAZ(100, 64, 100, 1), newHAZ(400, 64, 400, 1)
 	for i := range int64(2000) {
 		a.Insert(policy.Item{ID: policy.ID(i + 1), Key: uint64(i%70 + 1), Topic: policy.TopicID(i%5 + 1)}, policy.Tick{Seq: i})
 		if i >= 50 {
@@ -334,7 +347,7 @@ func TestHAZKeepsItsLearning(t *testing.T) {
 
 // TestHAZRestarts: what is exported of entries and topics is what an import leaves.
 func TestHAZRestarts(t *testing.T) {
-	h, fresh := newPolicy(32, 64, 32, 1), newPolicy(32, 64, 32, 1)
+	h, fresh := newHAZ(32, 64, 32, 1), newHAZ(32, 64, 32, 1)
 	policytest.PlayScript(t, h, "+1/1 h1 h1 +2/1<1 +3/2 h2")
 	policytest.PlayScript(t, fresh, "+1/1 +2/1 +3/2")
 	for id := policy.ID(1); id <= 3; id++ {

@@ -9,7 +9,7 @@ import (
 )
 
 // AppendLearned appends the weights with their sums of squares.
-func (h *Policy) AppendLearned(b []byte) []byte {
+func (h *haz) AppendLearned(b []byte) []byte {
 	for j := range len(forecast{}) {
 		for c := range h.model.cells {
 			pace := float64(c.pace[j])
@@ -20,7 +20,7 @@ func (h *Policy) AppendLearned(b []byte) []byte {
 }
 
 // ParseLearned reads weights. Features are relative to the capacity and so is what they foresee: they fit any.
-func (h *Policy) ParseLearned(b []byte) (apply func(), err error) {
+func (h *haz) ParseLearned(b []byte) (apply func(), err error) {
 	r := policy.ReadSnapshot(b)
 	m := newModel()
 	bad := false
@@ -38,7 +38,7 @@ func (h *Policy) ParseLearned(b []byte) (apply func(), err error) {
 }
 
 // ExportEntry is the state of id. Born is its last use, because HAZ keeps no other time.
-func (h *Policy) ExportEntry(id policy.ID) (policy.EntryState, bool) {
+func (h *haz) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 	e, ok := h.find(id)
 	if !ok {
 		return policy.EntryState{}, false
@@ -49,7 +49,7 @@ func (h *Policy) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 }
 
 // ImportEntry overwrites the state of a resident.
-func (h *Policy) ImportEntry(s policy.EntryState) {
+func (h *haz) ImportEntry(s policy.EntryState) {
 	e, ok := h.find(s.ID)
 	if !ok {
 		return
@@ -63,7 +63,7 @@ func (h *Policy) ImportEntry(s policy.EntryState) {
 }
 
 // ExportTopic is the prevalence of a topic, of the slow kind.
-func (h *Policy) ExportTopic(id policy.TopicID) (policy.TopicState, bool) {
+func (h *haz) ExportTopic(id policy.TopicID) (policy.TopicState, bool) {
 	slot, ok := h.topics.slots.Find(id)
 	if !ok || h.topics.at(slot).visits == 0 {
 		return policy.TopicState{}, false
@@ -73,7 +73,7 @@ func (h *Policy) ExportTopic(id policy.TopicID) (policy.TopicState, bool) {
 }
 
 // ImportTopic sets the prevalence of a topic. One without entries waits for them.
-func (h *Policy) ImportTopic(s policy.TopicState) {
+func (h *haz) ImportTopic(s policy.TopicState) {
 	if s.ID == 0 || math.IsNaN(s.LogW) || math.IsInf(s.LogW, 0) {
 		return
 	}
@@ -88,7 +88,7 @@ func (h *Policy) ImportTopic(s policy.TopicState) {
 }
 
 // Bytes is an estimate of the memory in use.
-func (h *Policy) Bytes() int64 {
+func (h *haz) Bytes() int64 {
 	const entryBytes, rowBytes, topicBytes = 40, 32, 48
 	return h.slots.Bytes(entryBytes) + rowBytes*int64(cap(h.rows)) + 4*int64(cap(h.worth)) + h.topics.slots.Bytes(topicBytes) + 4*int64(cap(h.residents)) + h.ids.Bytes()
 }

@@ -1,12 +1,8 @@
 package panel
 
-import (
-	"reprise/policy"
-	"reprise/policy/haz"
-)
+import "reprise/policy"
 
 var (
-	_ policy.Persistent = (*haz.Policy)(nil)
 	_ policy.Persistent = (*full)(nil)
 	_ policy.Persistent = (*sampled)(nil)
 )
