@@ -110,7 +110,7 @@ func TestFaults(t *testing.T) {
 		want error
 	}{
 		"embedder": {&recorder{space: "test", err: errFault}, errFault},
-		"space":    {&recorder{space: "other"}, ErrEmbedder},
+		"space":    {&recorder{space: "other"}, errEmbedder},
 	} {
 		var faults []error
 		p := New(Options{Model: model(t), Embedder: c.e, Guard: func(step func() error) { faults = append(faults, step()) }})

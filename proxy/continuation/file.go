@@ -12,11 +12,11 @@ import (
 	"os"
 )
 
-// ErrModel is wrapped by every error about the content of a model.
-var ErrModel = errors.New("bad model")
+// errModel is wrapped by every error about the content of a model.
+var errModel = errors.New("bad model")
 
-// ErrEmbedder is wrapped by the error of Suits.
-var ErrEmbedder = errors.New("model of another embedder")
+// errEmbedder is wrapped by the error of Suits.
+var errEmbedder = errors.New("model of another embedder")
 
 // magic is the first line of a model's file, with the version of its form.
 const magic = "reprise continues 1\n"
@@ -66,26 +66,26 @@ func Open(path string) (*Model, error) {
 func Load(data []byte) (*Model, error) {
 	left, ok := bytes.CutPrefix(data, []byte(magic))
 	if !ok {
-		return nil, fmt.Errorf("%w: it begins with %q, want %q: a file that reprise-lab train lpc wrote", ErrModel, data[:min(len(data), len(magic))], magic)
+		return nil, fmt.Errorf("%w: it begins with %q, want %q: a file that reprise-lab train lpc wrote", errModel, data[:min(len(data), len(magic))], magic)
 	}
 	at := bytes.IndexByte(left[:min(len(left), mostHeader)], '\n')
 	if at < 0 {
-		return nil, fmt.Errorf("%w: line 2 does not end, want a JSON object: the file is cut", ErrModel)
+		return nil, fmt.Errorf("%w: line 2 does not end, want a JSON object: the file is cut", errModel)
 	}
 	var f Form
 	if err := json.Unmarshal(left[:at], &f); err != nil {
-		return nil, fmt.Errorf("%w: line 2: %w, want the form in JSON", ErrModel, err)
+		return nil, fmt.Errorf("%w: line 2: %w, want the form in JSON", errModel, err)
 	}
 	if err := f.check(); err != nil {
 		return nil, err
 	}
 	if left = left[at+1:]; len(left) != 4*f.size()+4 {
 		return nil, fmt.Errorf("%w: %d bytes behind line 2, want %d for layers of %v: the file is cut, or another one is behind it",
-			ErrModel, len(left), 4*f.size()+4, f.Layers)
+			errModel, len(left), 4*f.size()+4, f.Layers)
 	}
 	end := len(data) - 4
 	if sum, want := crc32.ChecksumIEEE(data[:end]), binary.LittleEndian.Uint32(data[end:]); sum != want {
-		return nil, fmt.Errorf("%w: its checksum is %08x, want %08x: the file is damaged", ErrModel, sum, want)
+		return nil, fmt.Errorf("%w: its checksum is %08x, want %08x: the file is damaged", errModel, sum, want)
 	}
 	weights := make([]float32, f.size())
 	for i := range weights {
@@ -108,7 +108,7 @@ const (
 func (f *Form) check() error {
 	within := func(name string, v, from, to int) error {
 		if v < from || v > to {
-			return fmt.Errorf("%w: %s %d, want %d to %d", ErrModel, name, v, from, to)
+			return fmt.Errorf("%w: %s %d, want %d to %d", errModel, name, v, from, to)
 		}
 		return nil
 	}
@@ -138,7 +138,7 @@ func (f *Form) check() error {
 
 func (f *Form) checkScale() error {
 	if f.Embedder == "" {
-		return fmt.Errorf("%w: embedder is empty, want the space of its vectors", ErrModel)
+		return fmt.Errorf("%w: embedder is empty, want the space of its vectors", errModel)
 	}
 	type bounded struct {
 		name        string
@@ -150,7 +150,7 @@ func (f *Form) checkScale() error {
 	}
 	for _, n := range all {
 		if !(n.v >= n.from && n.v <= n.to) {
-			return fmt.Errorf("%w: %s %v, want %v to %v", ErrModel, n.name, n.v, n.from, n.to)
+			return fmt.Errorf("%w: %s %v, want %v to %v", errModel, n.name, n.v, n.from, n.to)
 		}
 	}
 	return nil

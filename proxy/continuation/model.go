@@ -54,11 +54,11 @@ func NewModel(f Form, weights []float32) (*Model, error) {
 		return nil, err
 	}
 	if want := f.size(); len(weights) != want {
-		return nil, fmt.Errorf("%w: %d weights, want %d for layers of %v", ErrModel, len(weights), want, f.Layers)
+		return nil, fmt.Errorf("%w: %d weights, want %d for layers of %v", errModel, len(weights), want, f.Layers)
 	}
 	for i, w := range weights {
 		if math.IsNaN(float64(w)) || math.IsInf(float64(w), 0) {
-			return nil, fmt.Errorf("%w: weight %d is %v, want a finite number", ErrModel, i, w)
+			return nil, fmt.Errorf("%w: weight %d is %v, want a finite number", errModel, i, w)
 		}
 	}
 	return &Model{f, weights}, nil
@@ -71,7 +71,7 @@ func (m *Model) Form() Form { return m.form }
 func (m *Model) Suits(embedder string, dim int) error {
 	if embedder != m.form.Embedder || dim != m.form.Dim {
 		return fmt.Errorf("%w: trained with embedder %s of %d dimensions, and this is %s of %d; want the same one, or a model trained with this one",
-			ErrEmbedder, m.form.Embedder, m.form.Dim, embedder, dim)
+			errEmbedder, m.form.Embedder, m.form.Dim, embedder, dim)
 	}
 	return nil
 }

@@ -125,7 +125,7 @@ func TestRoundTrip(t *testing.T) {
 		t.Error(err)
 	}
 	for _, err := range []error{again.Suits("test-4", 3), again.Suits("test-3", 4)} {
-		if !errors.Is(err, ErrEmbedder) || !strings.Contains(err.Error(), "trained with embedder test-3 of 3 dimensions") {
+		if !errors.Is(err, errEmbedder) || !strings.Contains(err.Error(), "trained with embedder test-3 of 3 dimensions") {
 			t.Error(err)
 		}
 	}
@@ -151,7 +151,7 @@ func TestLoadRefuses(t *testing.T) {
 		{"odds without end", strings.Replace(text, `[1,-1,0.25]`, `[1,-1,1e99]`, 1), "turns 1e+99, want -1000 to 1000"},
 		{"falling", strings.Replace(text, `"slope":0.8`, `"slope":-1`, 1), "slope -1, want 0"},
 	} {
-		if _, err := Load([]byte(c.in)); !errors.Is(err, ErrModel) || !strings.Contains(err.Error(), c.want) {
+		if _, err := Load([]byte(c.in)); !errors.Is(err, errModel) || !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: %v, want %q", c.name, err, c.want)
 		}
 	}
@@ -175,7 +175,7 @@ func FuzzLoad(f *testing.F) {
 	f.Fuzz(func(t *testing.T, data []byte) {
 		m, err := Load(data)
 		if err != nil {
-			if !errors.Is(err, ErrModel) {
+			if !errors.Is(err, errModel) {
 				t.Error(err)
 			}
 			return

@@ -5,9 +5,9 @@ import (
 	"unicode/utf8"
 )
 
-// TokenBytes is how many bytes of text count as a token: the usual estimate for English, and the unit of the proxy's prefix blocks. The
+// tokenBytes is how many bytes of text count as a token: the usual estimate for English, and the unit of the proxy's prefix blocks. The
 // built-in embedder has no tokenizer to ask.
-const TokenBytes = 4
+const tokenBytes = 4
 
 // Text is the text that is embedded for a prediction: the last window of a user's prompts, the oldest first, one a line, cut to budget tokens
 // in all (papers/004 §3.2). The budget is split evenly over the prompts; what a short prompt leaves goes to the longer ones. Of a prompt over
@@ -19,7 +19,7 @@ func Text(prompts []string, window, budget int) string {
 	}
 	prompts = prompts[max(0, len(prompts)-window):]
 	var few [16]int
-	parts := split(prompts, budget*TokenBytes, few[:0])
+	parts := split(prompts, budget*tokenBytes, few[:0])
 	var b strings.Builder
 	size := 0
 	for _, n := range parts {

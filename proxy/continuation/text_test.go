@@ -40,7 +40,7 @@ func TestTextKeepsBudget(t *testing.T) {
 			prompts = append(prompts, strings.Repeat(fmt.Sprintf("wörd%d ", i), 1000))
 		}
 		text := Text(prompts, n, 512)
-		if !utf8.ValidString(text) || len(text) > 512*TokenBytes+n*(len(gap)+1) || len(text) < 512*TokenBytes*3/5 {
+		if !utf8.ValidString(text) || len(text) > 512*tokenBytes+n*(len(gap)+1) || len(text) < 512*tokenBytes*3/5 {
 			t.Errorf("%d prompts: %d bytes", n, len(text))
 		}
 		for i := range n {
@@ -57,7 +57,7 @@ func FuzzText(f *testing.F) {
 	f.Fuzz(func(t *testing.T, a, b, c string, window, tokens int) {
 		tokens %= 1 << 16
 		got := Text([]string{a, b, c}, window, tokens)
-		if len(got) > max(tokens, 0)*TokenBytes+3*(len(gap)+1) {
+		if len(got) > max(tokens, 0)*tokenBytes+3*(len(gap)+1) {
 			t.Errorf("%d bytes of %d tokens", len(got), tokens)
 		}
 		if utf8.ValidString(a) && utf8.ValidString(b) && utf8.ValidString(c) && !utf8.ValidString(got) {

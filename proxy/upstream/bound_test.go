@@ -281,19 +281,3 @@ func TestStaleConnections(t *testing.T) {
 		}
 	}
 }
-
-// TestOneSlowReplica: a replica that is slow, and works, keeps its request.
-func TestOneSlowReplica(t *testing.T) {
-	for _, way := range paths {
-		slow := newStub(t, func(w http.ResponseWriter, _ *http.Request) {
-			time.Sleep(50 * time.Millisecond)
-			io.WriteString(w, "slow")
-		})
-		others := []*stub{newStub(t, answers("b")), newStub(t, answers("c"))}
-		c, _ := fleetOf(t, at(t, slow.URL, named("a")), at(t, others[0].URL, named("b")), at(t, others[1].URL, named("c")))
-		status, text, _ := way.send(t, c, request("m", "{}"))
-		if n := len(slow.calls()) + len(others[0].calls()) + len(others[1].calls()); status != 200 || text != "slow" || n != 1 {
-			t.Errorf("%s: %d %s after %d calls", way.name, status, text, n)
-		}
-	}
-}

@@ -1,7 +1,6 @@
 package upstream
 
 import (
-	"io"
 	"log/slog"
 	"net/http"
 	"strings"
@@ -66,26 +65,6 @@ func TestChecks(t *testing.T) {
 		if !strings.Contains(lines.String(), want) {
 			t.Errorf("the log does not say %q:\n%s", want, lines.String())
 		}
-	}
-}
-
-// TestAllDown: where no replica works, requests are still sent, and the client gets what one answers.
-func TestAllDown(t *testing.T) {
-	script := func(w http.ResponseWriter, r *http.Request) {
-		if r.Method == http.MethodGet {
-			fails(500, "")(w, r)
-			return
-		}
-		io.WriteString(w, "it works")
-	}
-	a, b := newStub(t, script), newStub(t, script)
-	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a")), at(t, b.URL, named("b"))}, HealthInterval: time.Millisecond})
-	until(t, "both are down", func() bool {
-		s := c.Upstreams()
-		return s[0].Health.Condition == Down && s[1].Health.Condition == Down
-	})
-	if status, text, _ := callOn(t, c, request("m", "{}")); status != 200 || text != "it works" {
-		t.Errorf("%d %s", status, text)
 	}
 }
 

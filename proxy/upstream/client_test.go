@@ -127,37 +127,6 @@ func TestErrorAboutSomethingElse(t *testing.T) {
 	}
 }
 
-// TestRequestHeader: both ways to a replica remove the proxy's own fields and set the replica's credential.
-func TestRequestHeader(t *testing.T) {
-	e := newEngine(t, false)
-	c := newClient(t, Options{Replicas: []Target{e.target(t, "theirs", "")}})
-	ask(t, c)
-	in := httptest.NewRequest("GET", "/v1/models", nil)
-	in.Header = http.Header{"Authorization": {"Bearer own"}, "X-Api-Key": {"own"}, "X-Reprise-Mode": {"exact"}}
-	got := httptest.NewRecorder()
-	passTo(t, c).ServeHTTP(got, in)
-	if got.Body.String() != "/base/v1/models" {
-		t.Errorf("passed through: %d %s", got.Code, got.Body)
-	}
-	for i, h := range e.headers {
-		if h.Get("Authorization") != "Bearer theirs" || h.Get("X-Api-Key")+h.Get("X-Reprise-Mode")+h.Get("Accept-Encoding")+h.Get("User-Agent") != "" {
-			t.Errorf("request %d: %v", i, h)
-		}
-	}
-}
-
-// TestPassThroughTakesTurns: the pass-through goes to the replica that the Chooser names.
-func TestPassThroughTakesTurns(t *testing.T) {
-	a, b := newEngine(t, false), newEngine(t, false)
-	pass := passTo(t, newClient(t, Options{Chooser: roundRobin(), Replicas: []Target{a.target(t, "", ""), b.target(t, "", "")}}))
-	for range 4 {
-		pass.ServeHTTP(httptest.NewRecorder(), httptest.NewRequest("GET", "/v1/models", nil))
-	}
-	if len(a.bodies) != 2 || len(b.bodies) != 2 {
-		t.Errorf("%d and %d requests", len(a.bodies), len(b.bodies))
-	}
-}
-
 // TestIdleBody: an answer that stops coming ends with ErrIdle.
 func TestIdleBody(t *testing.T) {
 	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -8,8 +8,8 @@ import (
 	"sync"
 )
 
-// Key identifies requests that share a flight.
-type Key = [32]byte
+// flightKey identifies requests that share a flight.
+type flightKey = [32]byte
 
 // Outcome is what a flight publishes to its waiters.
 type Outcome interface {
@@ -33,7 +33,7 @@ type Flight[T Outcome] struct {
 	set    *Flights[T]
 	ctx    context.Context
 	cancel context.CancelFunc
-	key    Key
+	key    flightKey
 
 	published chan struct{} // closed when outcome or err is set
 	outcome   T
@@ -111,7 +111,7 @@ type Flights[T Outcome] struct {
 	panics Panics
 
 	mu      sync.Mutex // guards what follows and every flight's counts
-	byKey   map[Key]*Flight[T]
+	byKey   map[flightKey]*Flight[T]
 	running int           // flights that have been started and have not ended, with and without waiters
 	idle    chan struct{} // closed when running becomes 0; nil while no caller waits for that
 	closed  bool
@@ -119,11 +119,11 @@ type Flights[T Outcome] struct {
 
 // NewFlights returns an empty set of flights; panics gets what a flight panicked with.
 func NewFlights[T Outcome](panics Panics) *Flights[T] {
-	return &Flights[T]{panics: panics, byKey: make(map[Key]*Flight[T])}
+	return &Flights[T]{panics: panics, byKey: make(map[flightKey]*Flight[T])}
 }
 
 // Join returns the flight of key, and whether it is new, so that the caller must call Start. The caller must leave it.
-func (fs *Flights[T]) Join(key Key) (f *Flight[T], isNew bool) {
+func (fs *Flights[T]) Join(key flightKey) (f *Flight[T], isNew bool) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
 	if f = fs.byKey[key]; f != nil {

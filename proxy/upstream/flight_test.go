@@ -27,7 +27,7 @@ func (n *notes) Drop()                    { n.dropped = true }
 func TestPanicBecomesEveryWaitersError(t *testing.T) {
 	var noted notes
 	fs := NewFlights[written](&noted)
-	var key Key
+	var key flightKey
 	f, isNew := fs.Join(key)
 	if !isNew {
 		t.Fatal("the first to join did not get a new flight")
@@ -60,7 +60,7 @@ func TestPanicBecomesEveryWaitersError(t *testing.T) {
 // TestPanicAfterPublishing cuts the recording rather than leave its readers waiting.
 func TestPanicAfterPublishing(t *testing.T) {
 	fs := NewFlights[written](new(notes))
-	f, _ := fs.Join(Key{})
+	f, _ := fs.Join(flightKey{})
 	rec := NewRecording(200, nil)
 	fs.Run(f, func(f *Flight[written]) bool {
 		f.Publish(written{rec})
@@ -75,20 +75,20 @@ func TestPanicAfterPublishing(t *testing.T) {
 // TestWhoSharesAFlight: callers of one key share a flight until it is sealed or detached, or its last waiter has left.
 func TestWhoSharesAFlight(t *testing.T) {
 	fs := NewFlights[written](nil)
-	a, _ := fs.Join(Key{1})
-	if other, isNew := fs.Join(Key{2}); !isNew || other == a {
+	a, _ := fs.Join(flightKey{1})
+	if other, isNew := fs.Join(flightKey{2}); !isNew || other == a {
 		t.Error("two keys share a flight")
 	}
-	if fs.Join(Key{1}); fs.Seal(a) != 2 {
+	if fs.Join(flightKey{1}); fs.Seal(a) != 2 {
 		t.Error("a flight of two is said to have another number of readers")
 	}
-	b, isNew := fs.Join(Key{1})
+	b, isNew := fs.Join(flightKey{1})
 	if !isNew || fs.Seal(b) != 1 {
 		t.Error("a sealed flight was joined")
 	}
-	c, _ := fs.Join(Key{1})
+	c, _ := fs.Join(flightKey{1})
 	fs.Detach()
-	d, isNew := fs.Join(Key{1})
+	d, isNew := fs.Join(flightKey{1})
 	if !isNew || d == c {
 		t.Error("a detached flight was joined")
 	}
@@ -96,7 +96,7 @@ func TestWhoSharesAFlight(t *testing.T) {
 		t.Error("the last waiter's leaving cancels another flight than its own")
 	}
 	fs.Leave(d)
-	if e, isNew := fs.Join(Key{1}); !isNew || e == d || d.Context().Err() == nil {
+	if e, isNew := fs.Join(flightKey{1}); !isNew || e == d || d.Context().Err() == nil {
 		t.Error("a cancelled flight was joined")
 	}
 }
@@ -104,11 +104,11 @@ func TestWhoSharesAFlight(t *testing.T) {
 // TestReadersOfASealedFlight: a waiter that left before the outcome reads nothing; one that saw it is counted for good.
 func TestReadersOfASealedFlight(t *testing.T) {
 	fs := NewFlights[written](nil)
-	f, _ := fs.Join(Key{})
+	f, _ := fs.Join(flightKey{})
 	gone, cancel := context.WithCancel(t.Context())
 	cancel()
 	for range 3 {
-		fs.Join(Key{})
+		fs.Join(flightKey{})
 	}
 	if err := f.Wait(gone); err == nil {
 		t.Error("a client that has left got an outcome that there is not")
@@ -147,7 +147,7 @@ func TestStartDuringWait(t *testing.T) {
 	}
 	group.Wait()
 	fs.Close()
-	f, _ := fs.Join(Key{})
+	f, _ := fs.Join(flightKey{})
 	fs.Run(f, func(*Flight[written]) bool { t.Error("a flight started after Close"); return true }, nil)
 	<-f.Done()
 	if _, err := f.Outcome(); !errors.Is(err, ErrClosing) {

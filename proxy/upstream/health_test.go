@@ -3,7 +3,6 @@ package upstream
 import (
 	"fmt"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
@@ -27,20 +26,6 @@ func failTimes(b *board, i, times int, after time.Duration) (ejected time.Durati
 		ejected = b.failed(boardStart.Add(after), i, "t")
 	}
 	return ejected
-}
-
-func TestFailuresInARow(t *testing.T) {
-	b := newBoard(2, 0)
-	if failTimes(b, 0, 4, 0) != 0 {
-		t.Error("four failures eject a member")
-	}
-	b.succeeded(boardStart, 0, "t")
-	if failTimes(b, 0, 4, 0) != 0 {
-		t.Error("failures before and after an answer are counted together")
-	}
-	if got := failTimes(b, 0, 1, 0); got != firstEjection || sharesOf(b, 9*time.Second, limited{}) != "0.0 1.0" || sharesOf(b, 10*time.Second, limited{}) != "1.0 1.0" {
-		t.Errorf("the fifth failure in a row ejects for %v", got)
-	}
 }
 
 // TestEjectionsDouble: each ejection that follows soon after another lasts twice as long, up to five minutes; after a quiet time the
@@ -81,22 +66,6 @@ func TestBoardChecks(t *testing.T) {
 		if changed := b.checked(boardStart, 0, step.works); changed != step.changed || sharesOf(b, 0, limited{}) != step.want {
 			t.Errorf("check %d: changed %v, shares %s", n, changed, sharesOf(b, 0, limited{}))
 		}
-	}
-}
-
-// TestAlive: a member that answers requests needs no checks, one that fails some of them does.
-func TestBoardAlive(t *testing.T) {
-	b := newBoard(2, 0)
-	if b.isAlive(0, boardStart) {
-		t.Error("a member that has never answered is alive")
-	}
-	b.begun(boardStart.Add(time.Second), 0)
-	if !b.isAlive(0, boardStart) || b.isAlive(0, boardStart.Add(time.Second)) {
-		t.Error("an answer counts wrongly")
-	}
-	b.failed(boardStart.Add(2*time.Second), 0, "t")
-	if b.isAlive(0, boardStart) {
-		t.Error("a member whose last request failed is alive")
 	}
 }
 
@@ -199,27 +168,6 @@ func TestConditions(t *testing.T) {
 	if s := one.health(boardStart, 0); before != Up || s != (Health{Condition: Failing, Share: 1, Failures: 5}) {
 		t.Errorf("the only member: %s, %+v", before, s)
 	}
-}
-
-// TestAtOnce is for the race detector.
-func TestBoardAtOnce(t *testing.T) {
-	b := newBoard(2, time.Second)
-	var wg sync.WaitGroup
-	for i := range 2 {
-		wg.Go(func() {
-			for range 200 {
-				b.failed(boardStart, i, "t")
-				b.nowGone(i)
-				b.checked(boardStart, i, true)
-				b.begun(boardStart, i)
-				b.succeeded(boardStart, i, "t")
-				b.limit(boardStart, i, limited{}, time.Second)
-				b.shares(boardStart, limited{}, false, make([]float64, 2))
-				b.health(boardStart, i)
-			}
-		})
-	}
-	wg.Wait()
 }
 
 func BenchmarkShares(b *testing.B) {

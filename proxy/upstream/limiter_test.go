@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"net/url"
 	"slices"
 	"strings"
 	"sync"
@@ -209,25 +208,6 @@ func TestWhatIsAWebSocket(t *testing.T) {
 			t.Errorf("Connection %q, Upgrade %q: %v", c.connection, c.upgrade, !c.want)
 		}
 	}
-}
-
-// TestUpgradeAloneIsACall: with an Upgrade that Connection does not name, a request is a call like any other.
-func TestUpgradeAloneIsACall(t *testing.T) {
-	var c *Client
-	engine := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) {
-		if load := c.Load(); load != (Load{Calls: 1}) {
-			t.Errorf("%+v", load)
-		}
-	}))
-	defer engine.Close()
-	base, err := url.Parse(engine.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c = newClient(t, Options{Replicas: []Target{{Base: base}}})
-	r := httptest.NewRequest("GET", "/v1/models", nil)
-	r.Header.Set("Upgrade", "websocket")
-	passTo(t, c).ServeHTTP(httptest.NewRecorder(), r)
 }
 
 type refusing struct{}

@@ -2,7 +2,6 @@ package upstream
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"log"
@@ -43,23 +42,6 @@ func TestAnotherReplica(t *testing.T) {
 			if s := c.Upstreams(); s[0].Load.InFlight+s[1].Load.InFlight != 0 {
 				t.Errorf("%s, %s: %+v", tc.name, way.name, s)
 			}
-		}
-	}
-}
-
-// TestUnreachable: no process listens at the first replica, or at any.
-func TestUnreachable(t *testing.T) {
-	for _, way := range paths {
-		b := newStub(t, answers("fine"))
-		c, _ := fleetOf(t, at(t, closedPort(t), named("a")), at(t, b.URL, named("b")))
-		for range 3 {
-			if status, text, _ := way.send(t, c, request("m", "{}")); status != 200 {
-				t.Errorf("%s: %d %s", way.name, status, text)
-			}
-		}
-		c, _ = fleetOf(t, at(t, closedPort(t), named("a")), at(t, closedPort(t), named("b")))
-		if status, text, _ := way.send(t, c, request("m", "{}")); status != 0 || !strings.Contains(text, "refused") {
-			t.Errorf("%s, none listens: %d %s", way.name, status, text)
 		}
 	}
 }
@@ -255,20 +237,6 @@ func TestClientLeaves(t *testing.T) {
 	err := c.PassThrough(w, Request{Original: in.Original.WithContext(ctx), Body: in.Body}, nil)
 	if s := c.Upstreams()[0]; err == nil || s.Health.Failures != 0 || s.Load.InFlight != 0 || len(b.calls()) != 0 {
 		t.Errorf("%v, %+v", err, s)
-	}
-}
-
-// TestHangs: a replica that does not answer in time fails the request, which is not sent again.
-func TestHangs(t *testing.T) {
-	stop := make(chan struct{})
-	a, b := newStub(t, func(http.ResponseWriter, *http.Request) { <-stop }), newStub(t, answers("b"))
-	defer close(stop)
-	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a")), at(t, b.URL, named("b"))}, Chooser: firstOf{}, Limits: Limits{FirstByte: 50 * time.Millisecond}})
-	if _, err := c.Call(t.Context(), request("m", "{}")); !errors.Is(err, ErrIdle) || len(b.calls()) != 0 {
-		t.Errorf("%v", err)
-	}
-	if s := c.Upstreams()[0]; s.Health.Failures != 1 || s.Load.InFlight != 0 {
-		t.Errorf("%+v", s)
 	}
 }
 

@@ -245,8 +245,8 @@ type Reader struct {
 	closed bool
 }
 
-// ErrBehind says that a reader fell so far behind the others that what it has not read was released.
-var ErrBehind = errors.New("the reader is too far behind the others")
+// errBehind says that a reader fell so far behind the others that what it has not read was released.
+var errBehind = errors.New("the reader is too far behind the others")
 
 // NewReader returns a reader at offset 0. If the recording is a window that has moved on, its reads fail with ErrBehind.
 func (r *Recording) NewReader() *Reader {
@@ -291,7 +291,7 @@ func (d *Reader) Next(ctx context.Context) (p []byte, end bool, err error) {
 		r.trimLocked()
 		if d.behind {
 			r.mu.Unlock()
-			return nil, false, ErrBehind
+			return nil, false, errBehind
 		}
 		rest := r.body[d.off-r.dropped:]
 		p = rest[:min(len(rest), window):min(len(rest), window)]
@@ -337,7 +337,7 @@ func (d *Reader) Peek(ctx context.Context, enough func([]byte) bool) ([]byte, er
 		switch {
 		case d.behind:
 			r.mu.Unlock()
-			return nil, ErrBehind
+			return nil, errBehind
 		case r.done || r.fullLocked() || enough(body):
 			d.busy = time.Now()
 			r.mu.Unlock()

@@ -163,11 +163,11 @@ func TestReaderThatStops(t *testing.T) {
 			t.Errorf("it waited for %v", took)
 		}
 		<-ended
-		if _, _, err := stopped.Next(t.Context()); err != ErrBehind {
+		if _, _, err := stopped.Next(t.Context()); err != errBehind {
 			t.Errorf("the reader that stopped got %v", err)
 		}
 		late := rec.NewReader()
-		if _, _, err := late.Next(t.Context()); err != ErrBehind {
+		if _, _, err := late.Next(t.Context()); err != errBehind {
 			t.Errorf("a reader that came too late got %v", err)
 		}
 		late.Close()

@@ -43,9 +43,6 @@ func newReplica(t Target, bounds Concurrency) *Replica {
 // Name is its name in settings, logs and metrics.
 func (r *Replica) Name() string { return r.target.name() }
 
-// Target is what it was made from.
-func (r *Replica) Target() *Target { return &r.target }
-
 // mapped is a body with the replica's name for the model that it asks for, and that name. All other bytes are those of body.
 func (r *Replica) mapped(body []byte, model string) (sent []byte, name string) {
 	name, ok := r.target.serves(model)

@@ -7,24 +7,6 @@ import (
 	"testing"
 )
 
-func TestIDTable(t *testing.T) {
-	table := newIDTable()
-	if _, ok := table.find("", "a"); ok {
-		t.Error("an empty table has an id")
-	}
-	table.add("", "a", 3)
-	table.add("", "b", 1)
-	table.add("", "b", 2)
-	for id, want := range map[string]int{"a": 3, "b": 2} {
-		if m, ok := table.find("", id); !ok || m != want {
-			t.Errorf("%s: %d, %v", id, m, ok)
-		}
-		if _, ok := table.find("other", id); ok {
-			t.Errorf("%s is an id of another tenant too", id)
-		}
-	}
-}
-
 // TestTableIsBounded: of many ids, the last ones and those that were found lately stay.
 func TestIDTableIsBounded(t *testing.T) {
 	table := newIDTable()

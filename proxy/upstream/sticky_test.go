@@ -148,21 +148,6 @@ func TestBoundAndDown(t *testing.T) {
 	}
 }
 
-// TestIDsOfClients: an id in a part of an answer that a client has written binds nothing.
-func TestIDsOfClients(t *testing.T) {
-	a, _, c, _ := twoHolders(t)
-	c.Drain("b", true)
-	sends(t, c, "POST", "/v1/files", "{}") // with x_other in its metadata
-	c.Drain("b", false)
-	a.calls()
-	if _, ok := c.table.find("", "x_other"); ok {
-		t.Error("an id of a client is bound")
-	}
-	if m, ok := c.table.find("", "f_a"); !ok || m != place(c, "a") {
-		t.Errorf("the id of the file: %d, %v", m, ok)
-	}
-}
-
 // TestCredentialOfQuestions: a replica with a key of its own is asked for an id with that, and gets no credential of a client.
 func TestCredentialOfQuestions(t *testing.T) {
 	a := newStub(t, answers("a"))

@@ -1,10 +1,11 @@
-// Package dialect defines which fields the proxy may add to requests for a kind of upstream, one file per kind.
+// Package dialect defines which fields the proxy may add to requests for a kind of upstream.
 //
 // A dialect turns an [Intent], which is the same for every engine, into edits of the request's bytes. It never re-encodes
 // a body, so unknown fields survive. No field is added without a dialect that supports it, and a field that an upstream refuses
 // is not added any more: the caller keeps the refused fields of each upstream.
 //
-// A new dialect is one file with a type that implements [Dialect], and one line in the list below.
+// A new dialect is a table in tables.go, or a type that implements [Dialect] where it edits the structure of the body, and a place in the
+// list below.
 package dialect
 
 import (

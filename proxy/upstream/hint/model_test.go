@@ -83,8 +83,8 @@ func TestModelDrawsToTheWider(t *testing.T) {
 	if got := m.Of(policy.CategoryOf(1, 5)); math.Abs(got.Rate*1000-1) > 0.01 {
 		t.Errorf("a new category: %+v, want that of its type", got)
 	}
-	if got := m.Of(policy.CategoryOf(9, 1)); got != m.All() || math.Abs(got.Rate*627-1) > 0.01 {
-		t.Errorf("a new type: %+v, want that of all, %+v", got, m.All())
+	if got := m.Of(policy.CategoryOf(9, 1)); got != m.overall() || math.Abs(got.Rate*627-1) > 0.01 {
+		t.Errorf("a new type: %+v, want that of all, %+v", got, m.overall())
 	}
 }
 
@@ -112,26 +112,5 @@ func TestModelCountsOpenUses(t *testing.T) {
 		if got := m.Of(0).P; math.Abs(got-c.want) > 0.03 {
 			t.Errorf("%d open uses: P %v, want %v", c.open, got, c.want)
 		}
-	}
-}
-
-// TestModelFades: after a day the old workload has no weight beside an hour of the new one.
-func TestModelFades(t *testing.T) {
-	var m Returns
-	m.Advance(0)
-	for range 5000 {
-		m.Again(0, 10)
-	}
-	if m.Refit(50, none); m.Due(100) || !m.Due(110) {
-		t.Error("a fit is due 60 seconds after the last one")
-	}
-	const day = 86_400.0
-	for i := range 100 {
-		m.Advance(day + float64(i))
-		m.Lost(0, 500)
-	}
-	m.Refit(day+100, none)
-	if got := m.Of(0); got.P > 0.15 {
-		t.Errorf("fit %+v, want few returns", got)
 	}
 }

@@ -27,16 +27,16 @@ func (f Fit) clamped() Fit {
 	return Fit{P: min(max(f.P, leastP), mostP), Rate: min(max(f.Rate, leastRate), mostRate)}
 }
 
-// Still is the probability that a prefix returns at all, when it has not been used for idle seconds. It is p_cur of papers/004 with one
+// still is the probability that a prefix returns at all, when it has not been used for idle seconds. It is p_cur of papers/004 with one
 // rate for all, and P at idle 0.
-func (f Fit) Still(idle float64) float64 {
+func (f Fit) still(idle float64) float64 {
 	back := f.P * math.Exp(-f.Rate*idle)
 	return back / (1 - f.P + back)
 }
 
 // Within is the probability that a prefix that has not been used for idle seconds is used within the next life seconds: the priority of
 // papers/001, given that there was no use so far.
-func (f Fit) Within(idle, life float64) float64 { return f.Still(idle) * -math.Expm1(-f.Rate*life) }
+func (f Fit) Within(idle, life float64) float64 { return f.still(idle) * -math.Expm1(-f.Rate*life) }
 
 // bins is the number of classes of ages, each a third longer than the one before: from a millisecond to a day.
 const bins = 64
@@ -75,8 +75,8 @@ func (s *Sample) Silent(age, weight float64) {
 	s.ages[binOf(age)] += age * weight
 }
 
-// Fade multiplies the weight of all that was seen, so that an old workload is forgotten.
-func (s *Sample) Fade(by float64) {
+// fade multiplies the weight of all that was seen, so that an old workload is forgotten.
+func (s *Sample) fade(by float64) {
 	s.again *= by
 	s.waited *= by
 	for i := range s.never {
@@ -151,7 +151,7 @@ func (s *Sample) Fit(prior Fit) Fit {
 		back, later := 0.0, 0.0
 		for i, m := range s.never {
 			if m > 0 {
-				b := f.Still(s.ages[i] / m)
+				b := f.still(s.ages[i] / m)
 				back += m * b
 				later += s.ages[i] * b
 			}
@@ -205,8 +205,8 @@ func (m *Returns) Again(c uint32, gap float64) { m.of(c).sample.Again(gap, kept(
 // Lost notes that a use in category c was idle seconds ago, and will not be followed any longer: whether it returns is not known.
 func (m *Returns) Lost(c uint32, idle float64) { m.of(c).sample.Silent(idle, kept(idle)) }
 
-// Advance lets what was seen lose weight. now is seconds from any fixed start; it is called before Again and Lost.
-func (m *Returns) Advance(now float64) {
+// advance lets what was seen lose weight. now is seconds from any fixed start; it is called before Again and Lost.
+func (m *Returns) advance(now float64) {
 	if !m.begun {
 		m.begun, m.faded = true, now
 	}
@@ -214,7 +214,7 @@ func (m *Returns) Advance(now float64) {
 		return
 	}
 	for i := range m.seen {
-		m.seen[i].sample.Fade(kept(now - m.faded))
+		m.seen[i].sample.fade(kept(now - m.faded))
 	}
 	m.faded = now
 }
@@ -225,7 +225,7 @@ func (m *Returns) Due(now float64) bool { return !m.ready || now-m.fitted >= ref
 // Refit brings the fits up to date. open yields the category of each use that has no successor so far, and how many seconds ago it was. It
 // returns what was seen of each category, with those uses, in the order of their first use.
 func (m *Returns) Refit(now float64, open iter.Seq2[uint32, float64]) []Seen {
-	m.Advance(now)
+	m.advance(now)
 	for c := range open {
 		m.of(c)
 	}
@@ -282,11 +282,11 @@ func (m *Returns) Of(c uint32) Fit {
 	if wide, ok := m.wide[c/policy.MostTurns]; ok {
 		return wide
 	}
-	return m.All()
+	return m.overall()
 }
 
-// All is the fit of all categories together at the last Refit.
-func (m *Returns) All() Fit {
+// overall is the fit of all categories together at the last Refit.
+func (m *Returns) overall() Fit {
 	if m.all.P > 0 {
 		return m.all
 	}

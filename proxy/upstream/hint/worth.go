@@ -213,7 +213,7 @@ func (t *Prefixes) forget(k *known, now float64) {
 // advance makes what was seen lose weight. The caller must hold the lock.
 func (t *Prefixes) advance(now float64) {
 	for _, m := range []*Returns{&t.apps, &t.chats, &t.turns} {
-		m.Advance(now)
+		m.advance(now)
 	}
 }
 
@@ -289,7 +289,7 @@ func (t *Prefixes) ranked(k *known, life, now float64) Ranked {
 			category.P, turn.P = p, p
 		}
 		r.Returns = category.Within(r.Idle, life)
-		r.Continues = Fit{P: turn.P, Rate: t.turns.All().Rate}.Still(r.Idle)
+		r.Continues = Fit{P: turn.P, Rate: t.turns.overall().Rate}.still(r.Idle)
 	}
 	r.Worth = float64(r.Tokens) * r.Returns
 	return r

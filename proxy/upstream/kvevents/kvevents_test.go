@@ -5,7 +5,6 @@ import (
 	"encoding/binary"
 	"encoding/hex"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -366,29 +365,6 @@ func TestCapacity(t *testing.T) {
 	} {
 		if got, ok := Capacity([]byte(tc.text)); got != tc.want || ok != (tc.want > 0) {
 			t.Errorf("%s: %d, %v", tc.name, got, ok)
-		}
-	}
-}
-
-// TestCapacityOfTheEngine reads what the simulated engine says in vLLM's names.
-func TestCapacityOfTheEngine(t *testing.T) {
-	e := newEngine(t, enginesim.EventMaps, 400)
-	e.ask(t, strings.Repeat("a prompt ", 100))
-	resp, err := http.Get(e.URL + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got, ok := Capacity(text); got != 6400 || !ok {
-		t.Errorf("%d, %v in\n%s", got, ok, text)
-	}
-	for _, name := range []string{"vllm:num_requests_running", "vllm:num_requests_waiting", "vllm:kv_cache_usage_perc", "vllm:prefix_cache_queries_total", "vllm:prefix_cache_hits_total"} {
-		if !strings.Contains(string(text), "\n"+name+"{") {
-			t.Errorf("no %s in\n%s", name, text)
 		}
 	}
 }

@@ -9,13 +9,6 @@ import "slices"
 // that is sent earlier needs nothing else.
 func (t *Ticket) Wait() <-chan struct{} { return t.wait }
 
-// Leader returns the request that t waits for at present, nil if it waits for none.
-func (t *Ticket) Leader() *Ticket {
-	t.fleet.mu.Lock()
-	defer t.fleet.mu.Unlock()
-	return t.leader
-}
-
 // follow makes a request follow another one of its member, or lead.
 func (f *Fleet) follow(t *Ticket) {
 	if f.leaders == 0 || len(t.blocks)-t.ready < f.leaders {

@@ -39,11 +39,11 @@ func TestLeaders(t *testing.T) {
 	} {
 		f := fleetOf(t, 1, FleetOptions{Leaders: tc.leaders})
 		first, second := f.Choose(tc.first, nil), f.Choose(tc.second, nil)
-		if waits(first) || waits(second) != tc.waits || (second.Leader() == first) != tc.waits {
+		if waits(first) || waits(second) != tc.waits || (second.leader == first) != tc.waits {
 			t.Errorf("%s: the first waits %t, the second %t, want %t", tc.name, waits(first), waits(second), tc.waits)
 		}
 		first.Answered()
-		if waits(second) || second.Leader() != nil {
+		if waits(second) || second.leader != nil {
 			t.Errorf("%s: waits after the answer has begun", tc.name)
 		}
 		second.Answered()
@@ -61,7 +61,7 @@ func TestLeaderOfWhatIsCold(t *testing.T) {
 	if second := f.Choose(chainOf("a", 4096, "m1"), nil); waits(second) {
 		t.Error("a request waits for 512 cold tokens")
 	}
-	if second := f.Choose(chainOf("a", 4096, "m2", "m3", "m4"), nil); second.Leader() != cold {
+	if second := f.Choose(chainOf("a", 4096, "m2", "m3", "m4"), nil); second.leader != cold {
 		t.Error("a request does not wait for 1024 cold tokens")
 	}
 	warm.Ended(usage.Usage{})
@@ -90,10 +90,10 @@ func TestLeaderFails(t *testing.T) {
 	if got := total(f).Held; got != 2048+2*512 {
 		t.Errorf("%d tokens are expected of both requests in flight", got)
 	}
-	if all[3].Leader() != all[2] {
+	if all[3].leader != all[2] {
 		t.Error("the last follower does not wait for the new leader")
 	}
-	if late := f.Choose(chainOf("a", 2048, "late"), nil); late.Leader() != all[2] {
+	if late := f.Choose(chainOf("a", 2048, "late"), nil); late.leader != all[2] {
 		t.Error("a later request does not follow the new leader")
 	} else {
 		late.Failed()
@@ -114,7 +114,7 @@ func TestFollowerGoesAlone(t *testing.T) {
 	f := fleetOf(t, 1, FleetOptions{Leaders: 1024})
 	leader, alone, other := f.Choose(chainOf("a", 2048), nil), f.Choose(chainOf("a", 2048, "m1"), nil), f.Choose(chainOf("a", 2048, "m2"), nil)
 	leader.Failed()
-	if other.Leader() != alone {
+	if other.leader != alone {
 		t.Fatal("the follower that was sent does not lead")
 	}
 	alone.Answered()
@@ -156,8 +156,6 @@ func TestFleetConcurrently(t *testing.T) {
 					f.Cleared(ticket.Member)
 				case 2:
 					f.SetCapacity(ticket.Member, rng.IntN(4000))
-				case 3:
-					ticket.Leader()
 				case 4, 5:
 					ticket.Answered()
 				}

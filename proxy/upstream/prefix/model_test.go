@@ -90,7 +90,7 @@ func (m *model) event(t *testing.T, kind byte, n int) {
 		}
 	}
 	for _, r := range m.live {
-		if waits(r.Ticket) && !slices.ContainsFunc(m.live, func(o running) bool { return o.Ticket == r.Leader() && !o.answered && !waits(o.Ticket) }) {
+		if waits(r.Ticket) && !slices.ContainsFunc(m.live, func(o running) bool { return o.Ticket == r.leader && !o.answered && !waits(o.Ticket) }) {
 			t.Fatal("a request waits for none that is being prefilled")
 		}
 	}
