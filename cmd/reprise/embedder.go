@@ -48,10 +48,10 @@ func embedderFault(err error) string {
 	return "the embedding server does not answer: exact hits only until it is back, and what is stored meanwhile gets its vector then"
 }
 
-// assumedDim is the length with which entries count until that of the vectors is known: of most models it is 384 to 1536.
+// assumedDim is the length of vectors that is charged for an entry until the real one is known. Most models have 384 to 1536.
 const assumedDim = 1024
 
-// vectors are the options of a store for the vectors of e.
+// vectors returns the options of a store for the vectors of e.
 func vectors(e embed.Embedder) (space string, dim int, former store.Former) {
 	if remote, ok := e.(*openai.Embedder); ok && e.Dim() == 0 {
 		return "", assumedDim, remote
@@ -59,7 +59,7 @@ func vectors(e embed.Embedder) (space string, dim int, former store.Former) {
 	return e.Space(), e.Dim(), nil
 }
 
-// embedderState is what readyz shows of the embedder, nil where that calls no server.
+// embedderState returns what readyz shows of the embedder; nil if the embedder calls no server.
 func (s *service) embedderState() func() string {
 	c := s.proxy.Cache()
 	if state, _ := c.Embedder(); state == "" {

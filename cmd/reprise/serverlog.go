@@ -36,7 +36,7 @@ func (l serverLog) Write(line []byte) (int, error) {
 }
 
 // catchStandardLog sends the lines of the standard log to l. Nothing here writes there, but net/http's transport does, and quotes
-// the bytes of an answer: those of an upstream that sent more than the length it announced.
+// bytes of the answer of an upstream that sent more than the length it announced.
 func catchStandardLog(l *slog.Logger) {
 	log.SetFlags(0)
 	log.SetOutput(standardLog{proxy.NewFaultLog(l)})

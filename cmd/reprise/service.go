@@ -321,7 +321,7 @@ func openOwn(cfg *config.Config, e embed.Embedder, log *slog.Logger) (*store.Sto
 	return s, nil
 }
 
-// ownSecret is the secret of a store of this process alone, zero where that is to be drawn.
+// ownSecret returns the secret of a store that this process has for itself; zero makes the store draw one.
 func ownSecret(text string) (secret [32]byte) {
 	if text != "" {
 		b, err := hkdf.Key(sha256.New, []byte(text), nil, "reprise store", len(secret))

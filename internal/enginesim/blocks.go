@@ -186,7 +186,7 @@ func (b *Blocks) hold(held *block) {
 	held.holders++
 }
 
-// take takes a slot for l: an empty one, or that of the content which was released first.
+// take takes a slot for l: an empty one, or else it evicts the content that was released first.
 func (b *Blocks) take(l *Lease) bool {
 	first := b.idle.Front()
 	switch {

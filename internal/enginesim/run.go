@@ -10,7 +10,7 @@ type run struct {
 	e       *Engine
 	chain   *Chain
 	lease   *Lease
-	blocks  *Blocks // those of lease, which a reset replaces
+	blocks  *Blocks // the pool of the lease; Engine.Reset makes a new one
 	start   time.Time
 	prompt  int // tokens
 	cached  int

@@ -29,7 +29,7 @@ func parseTree(record []byte) (c Conversation, err error) {
 	return c, nil
 }
 
-// grow adds a message and its replies below the turn parent. The depth of the recursion is bounded by that of the JSON.
+// grow adds a message and its replies below the turn parent. The JSON bounds the depth of the recursion.
 func (c *Conversation) grow(n *treeNode, parent int) {
 	parent = c.say(n.Role, n.Text, parent)
 	for i := range n.Replies {
@@ -49,8 +49,8 @@ func (c *Conversation) say(role, text string, parent int) int {
 	return parent
 }
 
-// flat parses a layout of one message a record: in that of idx, tree and parent_idx these are numbers, in the published one of message_id,
-// message_tree_id and parent_id they are texts. The messages of a tree follow each other, each behind its parent.
+// flat parses both layouts with one message a record: one has the numbers idx, tree and parent_idx, the published one has the texts
+// message_id, message_tree_id and parent_id. The messages of a tree follow each other, each behind its parent.
 type flat struct {
 	tree    string
 	current Conversation

@@ -16,7 +16,7 @@ import (
 // Record is one line of the request log; its tags define the format. At least one of ID, Text and Vector is set. All other
 // fields are optional, and unknown fields are ignored.
 type Record struct {
-	ID           Label   `json:"id,omitzero"` // semantic identity; missing: that of the text, or else of the vector
+	ID           Label   `json:"id,omitzero"` // semantic identity; if it is missing, the text identifies the request, or else the vector
 	At           float64 `json:"at,omitzero"` // seconds from any fixed start
 	Topic        Label   `json:"topic,omitzero"`
 	Conversation Label   `json:"conversation,omitzero"`
@@ -142,11 +142,11 @@ func Decode(line []byte) (r Record, err error) {
 	if err != nil {
 		return r, fmt.Errorf("want one JSON object: %w", err)
 	}
-	return r, r.Check()
+	return r, r.check()
 }
 
-// Check reports the first field that is out of range.
-func (r *Record) Check() error {
+// check reports the first field that is out of range.
+func (r *Record) check() error {
 	switch {
 	case r.ID == "" && r.Text == "" && len(r.Vector) == 0:
 		return errEmpty
@@ -162,9 +162,9 @@ func (r *Record) Check() error {
 	return nil
 }
 
-// Encode appends the record and a line feed to b.
-func (r *Record) Encode(b []byte) ([]byte, error) {
-	if err := r.Check(); err != nil {
+// encode appends the record and a line feed to b.
+func (r *Record) encode(b []byte) ([]byte, error) {
+	if err := r.check(); err != nil {
 		return b, err
 	}
 	line, err := json.Marshal(r)
@@ -183,7 +183,7 @@ func NewWriter(out io.Writer) *Writer { return &Writer{out: out} }
 
 // Append writes one record.
 func (w *Writer) Append(r Record) (err error) {
-	if w.buf, err = r.Encode(w.buf[:0]); err != nil {
+	if w.buf, err = r.encode(w.buf[:0]); err != nil {
 		return fmt.Errorf("encode record: %w", err)
 	}
 	_, err = w.out.Write(w.buf)

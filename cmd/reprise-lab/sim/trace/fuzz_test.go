@@ -37,23 +37,23 @@ func checkRequest(t *testing.T, q sim.Request) {
 }
 
 func checkLog(t *testing.T, q sim.Request) {
-	r := RecordOf(q)
-	line, err := r.Encode(nil)
-	if err != nil {
+	var line bytes.Buffer
+	if err := traffic.NewWriter(&line).Append(RecordOf(q)); err != nil {
 		t.Fatalf("encode %+v: %v", q, err)
 	}
-	if r, err = traffic.Decode(line); err != nil {
-		t.Fatalf("decode %s: %v", line, err)
+	r, err := traffic.Decode(line.Bytes())
+	if err != nil {
+		t.Fatalf("decode %s: %v", &line, err)
 	}
 	got, err := RequestOf(&r)
 	if err != nil {
-		t.Fatalf("%s: %v", line, err)
+		t.Fatalf("%s: %v", &line, err)
 	}
 	if q.Content != nil && got.Content != nil { // JSON replaces bad UTF-8, and a length may be off by a rounding error
 		got.Content, q.Content = nil, nil
 	}
 	if !reflect.DeepEqual(got, q) {
-		t.Fatalf("%s reads as %+v, want %+v", line, got, q)
+		t.Fatalf("%s reads as %+v, want %+v", &line, got, q)
 	}
 }
 

@@ -23,7 +23,7 @@ func Recorded(next func() (traffic.Conversation, error)) func() (Conversation, e
 
 // Client is what the requests of an application have beside the conversation.
 type Client struct {
-	Model string // "": that of Options
+	Model string // "": Options.Model
 	Key   string // its credential, and so its tenant; "": none
 	TTL   string // for its answers, as in X-Reprise-Ttl; "": the proxy's
 }
@@ -75,7 +75,7 @@ func deskPrompt(now time.Time) string {
 	return "The time is " + now.Format("2006-01-02 15:04") + ".\n" + deskSystem
 }
 
-// Models are those that the workload asks for beside that of Options.
+// Models returns the models that the workload asks for beside Options.Model.
 func Models() []string { return []string{editorModel} }
 
 // writing is what users ask the assistant in the editor.

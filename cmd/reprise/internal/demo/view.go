@@ -69,7 +69,7 @@ func (v *View) draw() {
 	io.WriteString(v.Out, b.String())
 }
 
-// progress says how much is done and, at the rate so far, how long the rest takes; "" where that is unknown.
+// progress says how much is done and, at the rate so far, how long the rest takes; "" if neither is known.
 func (v *View) progress(s Summary) string {
 	done := v.Done()
 	if done < 0 {
