@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net"
 	"net/http"
 	"net/http/httptest"
@@ -24,23 +23,14 @@ import (
 	"reprise/internal/enginesim"
 )
 
-// metric is the value of a metric without labels.
-func metric(t testing.TB, admin, name string) float64 {
-	t.Helper()
-	resp, err := http.Get(admin + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, err := io.ReadAll(resp.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
-	m := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindSubmatch(text)
+// metric returns the value of a metric; name is a pattern.
+func (p *process) metric(name string) float64 {
+	p.t.Helper()
+	m := regexp.MustCompile(`(?m)^` + name + ` (\S+)$`).FindStringSubmatch(p.get("/metrics"))
 	if m == nil {
-		t.Fatalf("there is no metric %s", name)
+		p.t.Fatalf("there is no metric %s", name)
 	}
-	v, _ := strconv.ParseFloat(string(m[1]), 64)
+	v, _ := strconv.ParseFloat(m[1], 64)
 	return v
 }
 
@@ -51,19 +41,13 @@ func engineURL(t testing.TB) string {
 	return srv.URL + "/v1"
 }
 
-// repeat sends a request n times, on one connection, and fails unless each is answered. Its lines in the log are long.
+// repeat sends a request n times, and fails unless each is answered. Its lines in the log are long.
 func (p *process) repeat(n int) {
 	p.t.Helper()
 	for range n {
-		req, _ := http.NewRequest("POST", p.API+"/v1/chat/completions", strings.NewReader(strings.Replace(question, "gpt-4o-mini", strings.Repeat("m", 128), 1)))
-		req.Header = http.Header{"Content-Type": {"application/json"}, "X-Request-Id": {strings.Repeat("i", 128)}}
-		resp, err := http.DefaultClient.Do(req)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		_, err = io.Copy(io.Discard, resp.Body)
-		if resp.Body.Close(); err != nil || resp.StatusCode != http.StatusOK {
-			p.t.Fatal(resp.Status, err)
+		r := p.do(http.MethodPost, p.API+"/v1/chat/completions", strings.Replace(question, "gpt-4o-mini", strings.Repeat("m", 128), 1), "X-Request-Id", strings.Repeat("i", 128))
+		if r.Status != http.StatusOK {
+			p.t.Fatal(r.Status, r.Body)
 		}
 	}
 }
@@ -84,7 +68,7 @@ func TestLogIsNotRead(t *testing.T) {
 	p := launch(t, built.Options{Env: []string{"REPRISE_UPSTREAM=" + engineURL(t), "REPRISE_STORE=memory"}, Log: reader})
 	reader.Lock()
 	const most = 50_000 // some 500 bytes each; a pipe and the buffer hold 2 MiB
-	for sent := 0; metric(t, p.Admin, "reprise_log_lost_total") == 0; sent += 500 {
+	for sent := 0; p.metric("reprise_log_lost_total") == 0; sent += 500 {
 		if sent > most {
 			t.Fatal("no line is lost, and the pipe is not read")
 		}
@@ -148,7 +132,7 @@ func TestLogIsClosed(t *testing.T) {
 // loses sends requests until lines of the log are counted as lost, and ends the process.
 func (p *process) loses(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(time.Minute); metric(t, p.Admin, "reprise_log_lost_total") == 0; {
+	for end := time.Now().Add(time.Minute); p.metric("reprise_log_lost_total") == 0; {
 		p.repeat(10)
 		if time.Now().After(end) {
 			t.Fatal("no line is lost")
@@ -209,13 +193,8 @@ func TestForgedLines(t *testing.T) {
 		name, _ := json.Marshal(forged + strings.Repeat("\n", 1<<20))
 		sent := 0
 		for _, path := range []string{"/v1/chat/completions", "/v1/%0Aforged/sk-path", "/v1/models?key=sk-query&x=%0Amsg=forged", "/v1/files/sk-file"} {
-			req, _ := http.NewRequest("POST", p.API+path, strings.NewReader(strings.Replace(question, `"gpt-4o-mini"`, string(name), 1)))
-			req.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-header"}, "X-Request-Id": {"forged \t id"}, "Referer": {"https://user:sk-referer@host/"}}
-			resp, err := http.DefaultClient.Do(req)
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp.Body.Close()
+			p.do(http.MethodPost, p.API+path, strings.Replace(question, `"gpt-4o-mini"`, string(name), 1),
+				"Authorization", "Bearer sk-header", "X-Request-Id", "forged \t id", "Referer", "https://user:sk-referer@host/")
 			sent++
 		}
 		p.Signal(syscall.SIGTERM)
@@ -257,12 +236,7 @@ func TestPrices(t *testing.T) {
 				}
 			}
 		}
-		resp, err := http.Get(p.Admin + "/admin/stats")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		if err := json.NewDecoder(resp.Body).Decode(&stats); err != nil || stats.Costs.Currency != "EUR" {
+		if err := json.Unmarshal([]byte(p.get("/admin/stats")), &stats); err != nil || stats.Costs.Currency != "EUR" {
 			t.Fatal(stats, err)
 		}
 		return stats.Costs.Saved.Cost, stats.Costs.Saved.Tokens.Input
@@ -272,7 +246,7 @@ func TestPrices(t *testing.T) {
 	if tokens == 0 || money != tokens {
 		t.Errorf("%v tokens cost %v", tokens, money)
 	}
-	if spent := metric(t, p.Admin, `reprise_tenant_cost_spent_total\{currency="EUR",model="m{128}",tenant="\w{32}"\}`); spent != tokens {
+	if spent := p.metric(`reprise_tenant_cost_spent_total\{currency="EUR",model="m{128}",tenant="\w{32}"\}`); spent != tokens {
 		t.Errorf("the miss has cost %v", spent)
 	}
 	write("currency: EUR\nprices:\n  - {model: m*, input: 2000000, output: 0}\n") // out of bounds

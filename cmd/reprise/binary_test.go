@@ -84,6 +84,16 @@ func (p *process) end() int {
 
 const question = `{"model":"gpt-4o-mini","messages":[{"role":"user","content":"What is a drain?"}]}`
 
+// do sends one request and reads its answer; header has names and values in turns.
+func (p *process) do(method, url, body string, header ...string) built.Reply {
+	p.t.Helper()
+	r, err := p.Try(context.Background(), method, url, body, header...)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	return r
+}
+
 func (p *process) ask(body string) *http.Response {
 	p.t.Helper()
 	resp, err := http.Post(p.API+"/v1/chat/completions", "application/json", strings.NewReader(body))
@@ -126,7 +136,9 @@ func TestDrain(t *testing.T) {
 	upstream, open := gatedEngine(t)
 	env := []string{"REPRISE_UPSTREAM=" + upstream, "REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "answers.db")}
 	p := start(t, env...)
-	probe(t, p.Admin, http.StatusOK)
+	if status, body := p.ready(); status != http.StatusOK {
+		t.Errorf("readyz is %d %s", status, body)
+	}
 
 	stream := bufio.NewReader(p.ask(strings.Replace(question, "{", `{"stream":true,`, 1)).Body)
 	if line, err := stream.ReadString('\n'); err != nil || !strings.HasPrefix(line, "data: {") {
@@ -134,7 +146,7 @@ func TestDrain(t *testing.T) {
 	}
 	p.Signal(syscall.SIGTERM)
 	p.waitFor("draining")
-	for probeStatus(t, p.Admin) != http.StatusServiceUnavailable { // shortly after the line in the log
+	for status := 0; status != http.StatusServiceUnavailable; status, _ = p.ready() { // shortly after the line in the log
 	}
 	for { // the listener closes shortly after too
 		fresh := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
@@ -168,12 +180,10 @@ func TestDrain(t *testing.T) {
 
 // TestDrainDelay: until its end readiness fails and requests are answered.
 func TestDrainDelay(t *testing.T) {
-	engine := httptest.NewServer(enginesim.New(enginesim.Options{}))
-	defer engine.Close()
-	p := start(t, "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_STORE=memory", "REPRISE_DRAIN_DELAY=1h")
+	p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory", "REPRISE_DRAIN_DELAY=1h")
 	p.Signal(syscall.SIGTERM)
 	p.waitFor("draining")
-	for probeStatus(t, p.Admin) != http.StatusServiceUnavailable { // shortly after the line in the log
+	for status := 0; status != http.StatusServiceUnavailable; status, _ = p.ready() { // shortly after the line in the log
 	}
 	if resp := p.ask(question); resp.StatusCode != http.StatusOK {
 		t.Errorf("status %d while it waits", resp.StatusCode)
@@ -183,28 +193,11 @@ func TestDrainDelay(t *testing.T) {
 		t.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, p.Logs())
 	}
 
-	p = start(t, "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_STORE=memory", "REPRISE_DRAIN_DELAY=10ms")
+	p = start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory", "REPRISE_DRAIN_DELAY=10ms")
 	p.Signal(syscall.SIGTERM)
 	if code := p.end(); code != cli.ExitOK {
 		t.Errorf("exit %d\n%s", code, p.Logs())
 	}
-}
-
-func probe(t *testing.T, admin string, want int) {
-	t.Helper()
-	if got := probeStatus(t, admin); got != want {
-		t.Errorf("readyz is %d, want %d", got, want)
-	}
-}
-
-func probeStatus(t *testing.T, admin string) int {
-	t.Helper()
-	resp, err := http.Get(admin + "/readyz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	resp.Body.Close()
-	return resp.StatusCode
 }
 
 // TestSecondSignal: a second signal ends the process at once.
@@ -243,14 +236,9 @@ func TestDrainTimeout(t *testing.T) {
 // TestAdminConfig: the settings in force can be read, with their sources and without secrets.
 func TestAdminConfig(t *testing.T) {
 	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM=http://127.0.0.1:9/v1", "REPRISE_UPSTREAM_KEY=sk-sesame", "REPRISE_HIT_THRESHOLD=0.99")
-	resp, err := http.Get(p.Admin + "/admin/config")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, _ := io.ReadAll(resp.Body)
+	body := p.get("/admin/config")
 	var values []struct{ Name, Value, Source string }
-	if err := json.Unmarshal(body, &values); err != nil {
+	if err := json.Unmarshal([]byte(body), &values); err != nil {
 		t.Fatalf("%v: %s", err, body)
 	}
 	got := map[string]string{}
@@ -263,7 +251,7 @@ func TestAdminConfig(t *testing.T) {
 			t.Errorf("%s is %q, want %q", name, got[name], want)
 		}
 	}
-	if !strings.HasSuffix(got["REPRISE_ROUTE_THRESHOLD"], " embedder") || strings.Contains(string(body), "sesame") {
+	if !strings.HasSuffix(got["REPRISE_ROUTE_THRESHOLD"], " embedder") || strings.Contains(body, "sesame") {
 		t.Errorf("got %s", body)
 	}
 	p.Signal(syscall.SIGTERM)

@@ -3,9 +3,7 @@ package main
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
-	"net/http/httptest"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -16,7 +14,6 @@ import (
 	"time"
 
 	"reprise/cmd/internal/cli"
-	"reprise/internal/enginesim"
 )
 
 // mounted is a folder as Kubernetes mounts a ConfigMap: the file is a link through ..data, a link that is replaced.
@@ -53,16 +50,7 @@ func (m *mounted) swap(text string) {
 // get returns the body of a path of the admin listener.
 func (p *process) get(path string) string {
 	p.t.Helper()
-	resp, err := http.Get(p.Admin + path)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	return string(body)
+	return p.do(http.MethodGet, p.Admin+path, "").Body
 }
 
 // ruleOf is what GET /admin/config?request= shows: the rule and the value of one of its fields.
@@ -107,13 +95,11 @@ func (p *process) again(model string) string {
 
 // TestConfigFile: a process puts each change of its file in force, keeps what it has where the file is bad, and shows both.
 func TestConfigFile(t *testing.T) {
-	engine := httptest.NewServer(enginesim.New(enginesim.Options{}))
-	defer engine.Close()
 	const rule = "rules:\n  - name: small models\n    match: {model: \"*-mini\"}\n    mode: "
 	m := mount(t, rule+"exact\n")
-	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_CONFIG="+m.path())
+	p := start(t, "REPRISE_STORE=memory", "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_CONFIG="+m.path())
 	mini := func() string { return p.ruleOf("model=gpt-4o-mini", "mode") }
-	refused := func() string { return fmt.Sprint(metric(t, p.Admin, "reprise_config_refused")) }
+	refused := func() string { return fmt.Sprint(p.metric("reprise_config_refused")) }
 	inForce := func(rule, cache string) {
 		t.Helper()
 		becomes(t, rule, mini)

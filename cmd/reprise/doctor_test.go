@@ -45,7 +45,7 @@ func TestDoctorBesideAnInstance(t *testing.T) {
 	if out, _, code := run([]string{"REPRISE_UPSTREAM=" + p.Admin, "REPRISE_STORE=memory", "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0"}, "doctor"); code != 2 || !strings.Contains(out, "is the admin listener of a") {
 		t.Errorf("the admin listener as the upstream: exit %d\n%s", code, out)
 	}
-	if n := metric(t, p.Admin, `reprise_requests_total\{endpoint="other",result="error"\}`); n != 0 {
+	if n := p.metric(`reprise_requests_total\{endpoint="other",result="error"\}`); n != 0 {
 		t.Errorf("the doctor was counted %g times", n)
 	}
 	p.Signal(syscall.SIGTERM)

@@ -73,18 +73,13 @@ func (r *embedderRig) awaits(p *process, state string) {
 		}
 		return body == r.settled+"embedder: "+state+"\n"
 	})
-	resp, err := http.Get(p.Admin + "/metrics")
-	if err != nil {
-		r.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	page, _ := io.ReadAll(resp.Body)
+	page := p.get("/metrics")
 	for _, one := range []string{"works", "away", "wrong-dimension"} {
 		is := 0
 		if one == state {
 			is = 1
 		}
-		if line := fmt.Sprintf("reprise_embedder_state{state=%q} %d\n", one, is); !strings.Contains(string(page), line) {
+		if line := fmt.Sprintf("reprise_embedder_state{state=%q} %d\n", one, is); !strings.Contains(page, line) {
 			r.t.Errorf("%s: the metrics have no line %s", state, line)
 		}
 	}
@@ -95,7 +90,7 @@ func (r *embedderRig) awaits(p *process, state string) {
 func (r *embedderRig) without(p *process, stored []string, word string) {
 	r.t.Helper()
 	for _, one := range stored {
-		if got := p.finds(prompt(one+" the taste of fresh bread."), ""); got != "exact" {
+		if got := p.finds(prompt(one + " the taste of fresh bread.")); got != "exact" {
 			r.t.Errorf("%s: %s", one, got)
 		}
 	}
@@ -104,11 +99,11 @@ func (r *embedderRig) without(p *process, stored []string, word string) {
 	if got := resp.Header.Get("Cache-Status"); !strings.Contains(got, "fwd=uri-miss; stored") || !strings.Contains(got, "degraded=embed") {
 		r.t.Errorf("a miss without vectors: %s", got)
 	}
-	until(r.t, "an exact hit", func() bool { return p.finds(prompt(word+" the taste of fresh bread."), "") == "exact" })
-	if got := p.finds(prompt(word+" the taste of fresh bread"), ""); got != "semantic" {
+	until(r.t, "an exact hit", func() bool { return p.finds(prompt(word+" the taste of fresh bread.")) == "exact" })
+	if got := p.finds(prompt(word + " the taste of fresh bread")); got != "semantic" {
 		r.t.Errorf("the same form: %s", got)
 	}
-	if got := p.finds(prompt(word+" the flavor of newly baked bread."), ""); got == "semantic" {
+	if got := p.finds(prompt(word + " the flavor of newly baked bread.")); got == "semantic" {
 		r.t.Error("a hit by meaning without vectors")
 	}
 }
@@ -119,7 +114,7 @@ func (r *embedderRig) with(p *process, words ...string) {
 	r.awaits(p, "works")
 	until(r.t, "all vectors", func() bool { return p.lacking() == 0 })
 	for _, word := range words {
-		until(r.t, "a hit by meaning of "+word, func() bool { return p.finds(prompt(word+" the flavor of newly baked bread."), "") == "semantic" })
+		until(r.t, "a hit by meaning of "+word, func() bool { return p.finds(prompt(word+" the flavor of newly baked bread.")) == "semantic" })
 		if n := r.times(word + " the taste of fresh bread."); n < 1 || n > 1+r.resent {
 			r.t.Errorf("the vector of %s was computed %d times", word, n)
 		}
@@ -218,7 +213,7 @@ func TestEmbedderOfAnotherLength(t *testing.T) {
 				r.other.Store(0)
 				r.with(p, firstWords[:3]...)
 				for _, word := range firstWords[3:5] {
-					if got := p.finds(prompt(word+" the flavor of newly baked bread."), ""); got != "semantic" {
+					if got := p.finds(prompt(word + " the flavor of newly baked bread.")); got != "semantic" {
 						r.t.Errorf("what was stored meanwhile: %s", got)
 					}
 				}
@@ -247,7 +242,7 @@ func TestEmbedderDies(t *testing.T) {
 		r.awaits(p, "works")
 		until(t, "all vectors", func() bool { return p.lacking() == 0 })
 		until(t, "a hit by meaning", func() bool {
-			return p.finds(prompt(firstWords[2]+" the flavor of newly baked bread."), "") == "semantic"
+			return p.finds(prompt(firstWords[2]+" the flavor of newly baked bread.")) == "semantic"
 		})
 		p.stop()
 	})
@@ -273,7 +268,7 @@ func TestEmbedderLateAtOne(t *testing.T) {
 	late.logged("the embedding server has answered for the first time: its vectors are taken from now on")
 	until(t, "the vectors at the other proxy", func() bool { return late.lacking() == 0 })
 	until(t, "a hit by meaning", func() bool {
-		return late.finds(prompt(firstWords[0]+" the flavor of newly baked bread."), "") == "semantic"
+		return late.finds(prompt(firstWords[0]+" the flavor of newly baked bread.")) == "semantic"
 	})
 	for _, word := range firstWords {
 		if n := m.times(word + " the taste of fresh bread."); n != 1 {

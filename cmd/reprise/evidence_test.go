@@ -33,15 +33,10 @@ func (p *process) compared() int {
 // stat is a number of GET /admin/stats, by its path.
 func (p *process) stat(path string) int {
 	p.t.Helper()
-	resp, err := http.Get(p.Admin + "/admin/stats")
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	body, err := io.ReadAll(resp.Body)
-	n := gjson.GetBytes(body, path)
-	if err != nil || n.Type != gjson.Number {
-		p.t.Fatalf("no %s in %s, %v", path, body, err)
+	stats := p.get("/admin/stats")
+	n := gjson.Get(stats, path)
+	if n.Type != gjson.Number {
+		p.t.Fatalf("no %s in %s", path, stats)
 	}
 	return int(n.Int())
 }

@@ -2,34 +2,11 @@ package main
 
 import (
 	"fmt"
-	"io"
-	"net/http"
 	"slices"
-	"strings"
 	"testing"
 
 	"reprise/internal/redistest"
 )
-
-// cachedFor asks with a credential and returns X-Cache, when the whole answer has been read.
-func (p *process) cachedFor(credential, body string) string {
-	p.t.Helper()
-	r, err := http.NewRequest(http.MethodPost, p.API+"/v1/chat/completions", strings.NewReader(body))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	r.Header.Set("Content-Type", "application/json")
-	r.Header.Set("Authorization", "Bearer "+credential)
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if text, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
-		p.t.Fatalf("%d %s, %v", resp.StatusCode, text, err)
-	}
-	return resp.Header.Get("X-Cache")
-}
 
 // recordsIn are the records of entries in a server: the name of the hash, that of the field, the record.
 func recordsIn(s *redistest.Server) (all [][3]string) {
@@ -52,20 +29,20 @@ func TestForgedRecord(t *testing.T) {
 	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_SECRET=a-secret-of-this-cache", up.setting}
 	a := start(t, env...)
 	asked := prompt("Which river flows through the old town of Bern and where does it end?")
-	a.cachedFor("key-of-the-first", asked)
+	a.cached(asked, "key-of-the-first")
 	until(t, "its record", func() bool { return len(recordsIn(server)) == 1 })
 	first := recordsIn(server)[0]
-	a.cachedFor("key-of-the-second", prompt("How many bears live there?"))
+	a.cached(prompt("How many bears live there?"), "key-of-the-second")
 	until(t, "the other record", func() bool { return len(recordsIn(server)) == 2 })
 	all := recordsIn(server)
 	second := all[slices.IndexFunc(all, func(r [3]string) bool { return r != first })]
 	const scope = 1 + 1 + 32 // its place, behind form, flags and key
 	server.Must("HSET", first[0], first[1], first[2][:scope]+second[2][scope:scope+32]+first[2][scope+32:])
 	b := start(t, env...)
-	if got := b.cachedFor("key-of-the-second", asked); got != "miss" {
+	if got := b.cached(asked, "key-of-the-second"); got != "miss" {
 		t.Errorf("the other tenant: %s", got)
 	}
-	if got := b.cachedFor("key-of-the-first", asked); got != "exact" {
+	if got := b.cached(asked, "key-of-the-first"); got != "exact" {
 		t.Errorf("the tenant itself: %s", got)
 	}
 	a.stop()

@@ -1,37 +1,31 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
 
+	"reprise/internal/built"
 	"reprise/internal/redistest"
 )
 
-// purge purges everything and returns the status and the error's text.
-func (p *process) purge() (status int, message string) {
+// purgeAll purges everything.
+const purgeAll = `{"all":true,"dry_run":false}`
+
+// purge purges, and returns the status and the error's text.
+func (p *process) purge(what string) (status int, message string) {
 	p.t.Helper()
-	resp, err := http.Post(p.Admin+"/admin/purge", "application/json", strings.NewReader(`{"all":true,"dry_run":false}`))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	var reply struct{ Error struct{ Message string } }
-	if err := json.NewDecoder(resp.Body).Decode(&reply); err != nil {
-		p.t.Fatal(err)
-	}
-	return resp.StatusCode, reply.Error.Message
+	r := p.do(http.MethodPost, p.Admin+"/admin/purge", what)
+	return r.Status, gjson.Get(r.Body, "error.message").Str
 }
 
 // purges purges everything, until that is confirmed: a machine that is busy for a second can keep Redis from answering in time.
 func (p *process) purges() {
 	p.t.Helper()
-	until(p.t, "a purge to be confirmed", func() bool { status, _ := p.purge(); return status == http.StatusOK })
+	until(p.t, "a purge to be confirmed", func() bool { status, _ := p.purge(purgeAll); return status == http.StatusOK })
 }
 
 // TestPurgeWithoutRedis: a purge that cannot be sent is a 503 that says so. It is sent when Redis is back, before anything is served there.
@@ -41,12 +35,12 @@ func TestPurgeWithoutRedis(t *testing.T) {
 	a, b := start(t, env...), start(t, env...)
 	shares(t, a, b, question)
 	server.Kill()
-	if status, message := a.purge(); status != http.StatusServiceUnavailable || !strings.Contains(message, "shared store") {
+	if status, message := a.purge(purgeAll); status != http.StatusServiceUnavailable || !strings.Contains(message, "shared store") {
 		t.Errorf("%d %s", status, message)
 	}
 	server.Restart()
 	a.purges()
-	if b.has(question, "") {
+	if b.has(question) {
 		t.Error("the purged answer is served at the other")
 	}
 	a.stop()
@@ -63,7 +57,7 @@ func TestPurgeHoldsWhereCutOff(t *testing.T) {
 	for _, fault := range []func(){net.Hold, net.Cut} {
 		fault()
 		a.purges()
-		if b.has(question, "") {
+		if b.has(question) {
 			t.Error("the purged answer is served")
 		}
 		net.Heal()
@@ -74,33 +68,18 @@ func TestPurgeHoldsWhereCutOff(t *testing.T) {
 }
 
 // purgeEntry purges an entry so that it can be taken back, and returns what does that.
-func (p *process) purgeEntry(entry string) (undo func() (status int, body string)) {
+func (p *process) purgeEntry(entry string) (undo func() built.Reply) {
 	p.t.Helper()
-	post := func(path, body string) (status int, reply string) {
-		resp, err := http.Post(p.Admin+path, "application/json", strings.NewReader(body))
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		all, _ := io.ReadAll(resp.Body)
-		return resp.StatusCode, string(all)
-	}
-	_, reply := post("/admin/purge", fmt.Sprintf(`{"entry":%s,"dry_run":false,"undo":true}`, entry))
-	return func() (int, string) {
-		return post("/admin/purge/undo", fmt.Sprintf(`{"undo":%q}`, gjson.Get(reply, "undo").Str))
+	purged := p.do(http.MethodPost, p.Admin+"/admin/purge", fmt.Sprintf(`{"entry":%s,"dry_run":false,"undo":true}`, entry))
+	return func() built.Reply {
+		return p.do(http.MethodPost, p.Admin+"/admin/purge/undo", fmt.Sprintf(`{"undo":%q}`, gjson.Get(purged.Body, "undo").Str))
 	}
 }
 
 // entryOf is the number of the entry of the question.
 func (p *process) entryOf() string {
 	p.t.Helper()
-	resp, err := http.Get(p.Admin + "/admin/entries?limit=1")
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	all, _ := io.ReadAll(resp.Body)
-	return gjson.GetBytes(all, "entries.0.id").Raw
+	return gjson.Get(p.get("/admin/entries?limit=1"), "entries.0.id").Raw
 }
 
 // TestUndoAcross: line 5 of the list in SECURITY.md. What one proxy has put back is served by the other, except where a purge of that has named it: a
@@ -111,11 +90,10 @@ func TestUndoAcross(t *testing.T) {
 	a, b := start(t, "REPRISE_STORE=redis://"+server.Addr, up.setting), start(t, "REPRISE_STORE=redis://"+net.Addr, up.setting)
 	until(t, "an undo", func() bool { // which is refused where the machine was busy for a second
 		shares(t, a, b, question)
-		status, _ := b.purgeEntry(b.entryOf())()
-		return status == http.StatusOK
+		return b.purgeEntry(b.entryOf())().Status == http.StatusOK
 	})
-	until(t, "the answer at the other", func() bool { return a.has(question, "") })
-	for _, named := range []string{`{"all":true,"dry_run":false}`, `{"entry":%s,"dry_run":false}`} {
+	until(t, "the answer at the other", func() bool { return a.has(question) })
+	for _, named := range []string{purgeAll, `{"entry":%s,"dry_run":false}`} {
 		shares(t, a, b, question)
 		entry := b.entryOf()
 		undo := b.purgeEntry(entry)
@@ -124,19 +102,15 @@ func TestUndoAcross(t *testing.T) {
 			named = fmt.Sprintf(named, entry)
 		}
 		until(t, "a purge to be confirmed", func() bool {
-			resp, err := http.Post(a.Admin+"/admin/purge", "application/json", strings.NewReader(named))
-			if err != nil {
-				t.Fatal(err)
-			}
-			resp.Body.Close()
-			return resp.StatusCode == http.StatusOK
+			status, _ := a.purge(named)
+			return status == http.StatusOK
 		})
-		if status, body := undo(); status == http.StatusOK || b.has(question, "") {
-			t.Errorf("after %s: undo: %d %s", named, status, body)
+		if r := undo(); r.Status == http.StatusOK || b.has(question) {
+			t.Errorf("after %s: undo: %d %s", named, r.Status, r.Body)
 		}
 		net.Heal()
 		b.awaitShared()
-		if a.has(question, "") || b.has(question, "") {
+		if a.has(question) || b.has(question) {
 			t.Errorf("after %s: the purged answer is back", named)
 		}
 	}

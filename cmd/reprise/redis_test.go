@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -57,39 +56,27 @@ func newEngine(t testing.TB) *engine {
 	return e
 }
 
-// cached asks and returns X-Cache, when the whole answer has been read.
-func (p *process) cached(body string) string {
+// cached asks, with a credential where one is given, and returns X-Cache, when the whole answer has been read.
+func (p *process) cached(body string, credential ...string) string {
 	p.t.Helper()
-	resp := p.ask(body)
-	if text, err := io.ReadAll(resp.Body); err != nil || resp.StatusCode != http.StatusOK {
-		p.t.Fatalf("%d %s, %v", resp.StatusCode, text, err)
+	var header []string
+	if len(credential) > 0 {
+		header = []string{"Authorization", "Bearer " + credential[0]}
 	}
-	return resp.Header.Get("X-Cache")
+	r := p.do(http.MethodPost, p.API+"/v1/chat/completions", body, header...)
+	if r.Status != http.StatusOK {
+		p.t.Fatalf("%d %s", r.Status, r.Body)
+	}
+	return r.Cache()
 }
 
-// has reports whether p has the answer for a client with a credential, without asking the upstream.
-func (p *process) has(body, key string) bool { return p.finds(body, key) == "exact" }
+// has reports whether p has the answer, without asking the upstream.
+func (p *process) has(body string) bool { return p.finds(body) == "exact" }
 
 // finds returns X-Cache of a request that asks no upstream.
-func (p *process) finds(body, key string) string {
+func (p *process) finds(body string) string {
 	p.t.Helper()
-	r, err := http.NewRequest(http.MethodPost, p.API+"/v1/chat/completions", strings.NewReader(body))
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	r.Header = http.Header{"Content-Type": {"application/json"}, "Cache-Control": {"only-if-cached"}}
-	if key != "" {
-		r.Header.Set("Authorization", "Bearer "+key)
-	}
-	resp, err := http.DefaultClient.Do(r)
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	if _, err := io.Copy(io.Discard, resp.Body); err != nil {
-		p.t.Fatal(err)
-	}
-	return resp.Header.Get("X-Cache")
+	return p.do(http.MethodPost, p.API+"/v1/chat/completions", body, "Cache-Control", "only-if-cached").Cache()
 }
 
 // shares asks one proxy, and waits until another one has the answer.
@@ -97,7 +84,7 @@ func shares(t *testing.T, a, b *process, body string) {
 	t.Helper()
 	a.awaitShared()
 	a.cached(body)
-	until(t, "the answer at the other proxy", func() bool { return b.has(body, "") })
+	until(t, "the answer at the other proxy", func() bool { return b.has(body) })
 }
 
 // awaitShared waits until p takes part in the shared store. On a busy machine it may have started without it, and what it keeps before that is
@@ -125,13 +112,8 @@ func prompt(text string) string {
 // ready is the body of /readyz.
 func (p *process) ready() (status int, body string) {
 	p.t.Helper()
-	resp, err := http.Get(p.Admin + "/readyz")
-	if err != nil {
-		p.t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	text, _ := io.ReadAll(resp.Body)
-	return resp.StatusCode, string(text)
+	r := p.do(http.MethodGet, p.Admin+"/readyz", "")
+	return r.Status, r.Body
 }
 
 func (p *process) stop() {
@@ -238,16 +220,11 @@ func TestSharedStatus(t *testing.T) {
 	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_REDIS_PASSWORD=sesame", up.setting}
 	a, b := start(t, env...), start(t, env...)
 	get := func(p *process, path string) string {
-		resp, err := http.Get(p.Admin + path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer resp.Body.Close()
-		body, _ := io.ReadAll(resp.Body)
-		if strings.Contains(string(body), "sesame") {
+		body := p.get(path)
+		if strings.Contains(body, "sesame") {
 			t.Errorf("%s shows a password: %s", path, body)
 		}
-		return string(body)
+		return body
 	}
 	until(t, "both members", func() bool {
 		var state struct{ Members []any }

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"io"
-	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -31,13 +29,7 @@ func TestRelease(t *testing.T) {
 		t.Errorf("%q, %v", out, err)
 	}
 	p := launch(t, built.Options{Command: []string{path, "serve"}, Env: []string{"REPRISE_STORE=memory"}})
-	resp, err := http.Get(p.Admin + "/metrics")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer resp.Body.Close()
-	page, _ := io.ReadAll(resp.Body)
-	if want := `reprise_build_info{commit="",go="` + runtime.Version() + `",version="v9.8.7"} 1`; !strings.Contains(string(page), want) {
+	if want := `reprise_build_info{commit="",go="` + runtime.Version() + `",version="v9.8.7"} 1`; !strings.Contains(p.get("/metrics"), want) {
 		t.Errorf("the metrics have no %s", want)
 	}
 	p.stop()

@@ -133,7 +133,7 @@ func TestAnotherEmbedder(t *testing.T) {
 		t.Errorf("%d entries without a vector in the end", n)
 	}
 	for _, word := range firstWords {
-		if got := p.finds(prompt(word+" the flavor of newly baked bread."), ""); got != "semantic" {
+		if got := p.finds(prompt(word + " the flavor of newly baked bread.")); got != "semantic" {
 			t.Errorf("%s by meaning: %s", word, got)
 		}
 	}
@@ -150,7 +150,7 @@ func TestAnotherEmbedder(t *testing.T) {
 func (p *process) exact(t *testing.T) {
 	t.Helper()
 	for _, word := range firstWords {
-		if got := p.finds(prompt(word+" the taste of fresh bread."), ""); got != "exact" {
+		if got := p.finds(prompt(word + " the taste of fresh bread.")); got != "exact" {
 			t.Errorf("%s: %s", word, got)
 		}
 	}
@@ -167,7 +167,7 @@ func TestAnotherEmbedderOfSeveral(t *testing.T) {
 	for _, word := range firstWords {
 		one.cached(prompt(word + " the taste of fresh bread."))
 	}
-	until(t, "the answer at the other proxy", func() bool { return two.finds(prompt(firstWords[7]+" the taste of fresh bread."), "") == "exact" })
+	until(t, "the answer at the other proxy", func() bool { return two.finds(prompt(firstWords[7]+" the taste of fresh bread.")) == "exact" })
 	two.exact(t)
 	two.stop()
 
@@ -180,7 +180,7 @@ func TestAnotherEmbedderOfSeveral(t *testing.T) {
 	}
 	two.cached(prompt("Recall the taste of fresh bread."))
 	for _, p := range []*process{one, two} {
-		until(t, "a hit by meaning", func() bool { return p.finds(prompt("Recall the flavor of newly baked bread."), "") == "semantic" })
+		until(t, "a hit by meaning", func() bool { return p.finds(prompt("Recall the flavor of newly baked bread.")) == "semantic" })
 	}
 
 	one.stop()

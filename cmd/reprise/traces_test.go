@@ -8,16 +8,13 @@ import (
 	"testing"
 
 	"reprise/cmd/internal/cli"
-	"reprise/internal/enginesim"
 	"reprise/proxy/tracing/tracetest"
 )
 
 // TestTraces: the program sends what its environment asks for, the last spans when it ends, and warns of what it cannot use.
 func TestTraces(t *testing.T) {
 	collector := tracetest.New(t)
-	engine := httptest.NewServer(enginesim.New(enginesim.Options{}))
-	defer engine.Close()
-	p := start(t, "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_STORE=memory", "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_SERVICE_NAME=cache-eu",
+	p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory", "OTEL_EXPORTER_OTLP_ENDPOINT="+collector.URL, "OTEL_SERVICE_NAME=cache-eu",
 		"OTEL_EXPORTER_OTLP_HEADERS=api-key=sesame", "OTEL_BSP_SCHEDULE_DELAY=3600000x", "OTEL_TRACES_SAMPLER_ARG=1")
 	log := p.Logs()
 	for _, want := range []string{"OTEL_BSP_SCHEDULE_DELAY=3600000x (environment): allowed is a number", "OTEL_TRACES_SAMPLER_ARG=1 (environment): only the samplers",
@@ -52,11 +49,9 @@ func TestCollectorAway(t *testing.T) {
 	defer close(release)
 	full := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusServiceUnavailable) }))
 	defer full.Close()
-	engine := httptest.NewServer(enginesim.New(enginesim.Options{}))
-	defer engine.Close()
 	for name, at := range map[string]string{"gone": "http://127.0.0.1:1", "stuck": stuck.URL, "full": full.URL} {
 		t.Run(name, func(t *testing.T) {
-			p := start(t, "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_STORE=memory", "OTEL_EXPORTER_OTLP_ENDPOINT="+at, "OTEL_BSP_SCHEDULE_DELAY=1",
+			p := start(t, "REPRISE_UPSTREAM="+engineURL(t), "REPRISE_STORE=memory", "OTEL_EXPORTER_OTLP_ENDPOINT="+at, "OTEL_BSP_SCHEDULE_DELAY=1",
 				"OTEL_BSP_MAX_QUEUE_SIZE=16", "OTEL_BSP_MAX_EXPORT_BATCH_SIZE=8", "OTEL_BSP_EXPORT_TIMEOUT=20")
 			for range 100 {
 				if resp := p.ask(question); resp.StatusCode != http.StatusOK {

@@ -124,3 +124,15 @@ func TestOtherAPIs(t *testing.T) {
 		}
 	}
 }
+
+// TestKindOfUpstream: an engine that behaves as TensorRT-LLM refuses a field in its words, and counts that; the metrics are in vLLM's names.
+func TestKindOfUpstream(t *testing.T) {
+	e := New(Options{Strict: "trtllm"})
+	if status, body := answerTo(e, "POST", "/v1/chat/completions", chatWith(`,"unheard_of":1`)); status != 400 || !strings.Contains(body, "extra_forbidden") || e.Stats().Refused != 1 {
+		t.Errorf("%d %s", status, body)
+	}
+	chatText(t, e, chatWith(``))
+	if status, body := answerTo(e, "GET", "/metrics", ""); status != 200 || !strings.Contains(body, `vllm:cache_config_info{block_size="16",num_gpu_blocks="4096"} 1`) {
+		t.Errorf("%d %s", status, body)
+	}
+}
