@@ -8,8 +8,8 @@ import (
 	"reprise/policy"
 )
 
-// entries are the residents and the ghosts, by identity, and the topics that they are in. What a forecast reads of an entry is in rows, at its
-// slot: sampling waits for memory more than for anything else.
+// entries holds the residents and the ghosts, by identity, and their topics. rows holds what a forecast reads, by slot and packed, because
+// sampling waits for memory more than for anything else.
 type entries struct {
 	clock     clock
 	topics    topicTable
@@ -21,7 +21,7 @@ type entries struct {
 	ghosts    container.Queue
 }
 
-// entry is what else is known of a resident or a ghost.
+// entry holds the rest of the state of a resident or a ghost.
 type entry struct {
 	id     policy.ID // 0: a ghost
 	before uint32    // see follow
@@ -29,7 +29,7 @@ type entry struct {
 	place  uint32 // of a resident in residents
 }
 
-// row is what a forecast reads of an entry, and the last look at it. Two rows fill a line of the CPU's cache.
+// row holds what a forecast reads of an entry, and the last look at it. Two rows fill a cache line of the CPU.
 type row struct {
 	last   uint32 // the low half of the Seq of the last use
 	crf    float32
@@ -51,7 +51,7 @@ func (b *entries) at(e uint32) *entry { return b.slots.At(e) }
 
 func (b *entries) key(e uint32) uint64 { return b.slots.Cells[e].Name }
 
-// age is the time since the last use of x.
+// age returns the requests since the last use of x.
 func (b *entries) age(x *row) uint32 { return uint32(b.clock.now) - x.last }
 
 func (b *entries) advance(seq int64) { b.clock.now = max(b.clock.now, seq) }

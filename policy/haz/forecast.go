@@ -29,7 +29,7 @@ func (h *haz) offer(f *policy.Forecast, e uint32) {
 	f.Offer(h.at(e).id, float64(h.rated(e).score))
 }
 
-// Why has the rate of uses that is foreseen: v/(1-v)/h.
+// Why implements policy.Forecaster: it states the predicted rate of uses, v/(1-v)/h.
 func (h *haz) Why(id policy.ID) string {
 	e, ok := h.find(id)
 	if !ok {

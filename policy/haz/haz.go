@@ -30,7 +30,7 @@ var Spec = policy.Spec{
 // samples four known entries. The forecast of one look is corrected at the next one, s requests later, towards
 // 2^(-s/h)·v as it is foreseen then, and at a use in between towards 2^(-s/h). So learning does not have to wait for h
 // requests. What room brings is multiplied by what hits save, for a limit in bytes by the tokens per byte. Ghosts and topics
-// that have become empty keep what is known of them, and the return of a ghost is learned from as a hit is.
+// without entries keep their state, and the model learns from the return of a ghost as from a hit.
 //
 // A victim is the least of some residents drawn for it and of a pool: what was drawn lately, for victims or to learn from, and was low.
 //
@@ -47,7 +47,7 @@ type haz struct {
 	arrived arrival
 }
 
-// arrival is a miss whose answer is not there yet.
+// arrival is a miss whose answer has not arrived yet.
 type arrival struct {
 	topic policy.TopicID
 	at    policy.Tick
@@ -61,7 +61,7 @@ var (
 	_ policy.Persistent = (*haz)(nil)
 )
 
-// samples is how many residents are drawn for a victim, besides the pool.
+// samples is the number of residents that are drawn for a victim, besides the pool.
 const samples = 8
 
 func newHAZ(capacity, samples, ghosts int, seed uint64) *haz {
@@ -74,14 +74,13 @@ func newHAZ(capacity, samples, ghosts int, seed uint64) *haz {
 	}
 }
 
-// Arrive counts a visit of topic. It waits for the Insert that follows, so that a ghost's return is learned from what
-// was known before it.
+// Arrive counts a visit of topic at the Insert that follows, so that the model learns from the return of a ghost by its state before the visit.
 func (h *haz) Arrive(topic policy.TopicID, at policy.Tick) {
 	h.settle()
 	h.arrived = arrival{topic, at}
 }
 
-// Insert makes it resident, with what is known of it if it is a ghost.
+// Insert makes it resident, with the state of its ghost if there is one.
 func (h *haz) Insert(it policy.Item, at policy.Tick) {
 	if _, ok := h.find(it.ID); ok {
 		return
@@ -188,7 +187,7 @@ func (h *haz) Mark(key uint64, held bool) {
 	h.victim = 0
 }
 
-// Importance is the number of requests of id, up to 12, and of distinct entries that came after it, up to 23.
+// Importance returns the number of requests of id, up to 12, plus that of distinct entries that came after it, up to 23.
 func (h *haz) Importance(id policy.ID) float64 {
 	e, ok := h.find(id)
 	if !ok {

@@ -39,7 +39,7 @@ var (
 	masks  = [features]uint8{31, 31, 31, 31, 31, 31, 31, 31, 3, 31, 31, 31, 1}
 )
 
-// bucket is that of one feature.
+// bucket returns the bucket of one feature.
 func (p point) bucket(feature int) uint8 { return uint8(p>>(shifts[feature]&63)) & masks[feature] }
 
 // The cells of gap and age together: whether an entry is due depends on both. 0 is one use.
@@ -49,7 +49,7 @@ const (
 	jointCells = 256 // more than there are, so that the look-up is free of checks
 )
 
-// joints has the cell of each gap and age, as they are in a point.
+// joints maps each gap and age, in the bits of a point, to its cell.
 var joints = func() (t [rowLen * rowLen]uint8) {
 	for gap := 1; gap < buckets; gap++ {
 		for age := range buckets {
@@ -59,10 +59,10 @@ var joints = func() (t [rowLen * rowLen]uint8) {
 	return t
 }()
 
-// joint is the cell of the gap and the age of p.
+// joint returns the cell of the gap and the age of p.
 func (p point) joint() uint8 { return joints[p>>bitGap%(rowLen*rowLen)] }
 
-// forecast are a figure for each of the two horizons that HAZ looks ahead.
+// forecast holds a number for each of the two horizons.
 type forecast [2]float32
 
 const (
@@ -81,7 +81,7 @@ type model struct {
 	joint  [jointCells]cell
 }
 
-// cell is a weight for each horizon, and its pace, 1/sqrt(1+sum of g²).
+// cell holds a weight for each horizon, and the factor of its steps, 1/sqrt(1+sum of g²).
 type cell struct{ weight, pace forecast }
 
 func newModel() model {
@@ -133,7 +133,7 @@ const (
 
 const logNear = 3 * math.Ln2
 
-// logits are those of v at p. A loop would be slower by half.
+// logits returns the logits of v at p. It is unrolled because a loop takes 1.5 times as long.
 func (m *model) logits(p point) forecast {
 	w := &m.weight
 	a, b := &w[featureAge][p>>bitAge%rowLen].weight, &w[featureFreq][p>>bitFreq%rowLen].weight
@@ -149,13 +149,13 @@ func (m *model) logits(p point) forecast {
 	}
 }
 
-// gain is the logarithm of what room brings for as long as it is given to an entry of those logits, the better of both horizons.
+// gain returns the logarithm of the value of keeping an entry with these logits, per request of the time it is kept: the higher one of both horizons.
 func (z forecast) gain() float32 { return max(z[far], z[near]+logNear) }
 
-// foreseen is v for logits.
+// foreseen returns v for the logits.
 func (z forecast) foreseen() forecast { return forecast{logistic(z[far]), logistic(z[near])} }
 
-// correct climbs towards what v at p, which is foreseen there, should have been.
+// correct moves the prediction for p from foreseen towards wanted.
 func (m *model) correct(p point, foreseen, wanted forecast) {
 	var g, step forecast
 	for j := range g {
@@ -173,7 +173,7 @@ func (m *model) correct(p point, foreseen, wanted forecast) {
 	m.bias.climb(step, g)
 }
 
-// climb is a step of one weight, square being g².
+// climb adds a step to the weights; square is g².
 func (c *cell) climb(step, square forecast) {
 	c.pace[0] = slower(c.pace[0], square[0])
 	c.pace[1] = slower(c.pace[1], square[1])
@@ -181,13 +181,13 @@ func (c *cell) climb(step, square forecast) {
 	c.weight[1] += step[1] * c.pace[1]
 }
 
-// slower is the pace after a step: pace/sqrt(1+pace²·g²) within 3 %, without a root and a division.
+// slower returns the pace after a step, pace/sqrt(1+pace²·g²) within 3 %, without a root and a division.
 func slower(pace, square float32) float32 {
 	u := pace * pace * square
 	return pace * (1 - u*(0.5-0.207*u))
 }
 
-// logistic is 1/(1+exp(-x)), by straight lines between the entries of a table: within 1e-5 of itself, for x from -16 to 16.
+// logistic returns 1/(1+exp(-x)), by straight lines between the entries of a table: within 1e-5 of itself, for x from -16 to 16.
 func logistic(x float32) float32 {
 	y := (min(max(x, -logisticMost), logisticMost) + logisticMost) * logisticSteps
 	i := int(y)
@@ -207,7 +207,7 @@ var logistics = func() (t [4 * logisticMost * logisticSteps]float32) {
 	return t
 }()
 
-// clock has the lengths of time at a capacity.
+// clock holds the present time and the time constants, which depend on the capacity.
 type clock struct {
 	now             int64
 	scale           float64 // of ages
@@ -242,7 +242,7 @@ var halves = func() (t [decaySteps]uint64) {
 	return t
 }()
 
-// halved is 2^-x within 1e-15 of it, for x from -1000 to 1000: by a table and a Taylor series of what is left, in a third of the time
+// halved returns 2^-x within 1e-15 of it, for x from -1000 to 1000: by a table and a Taylor series of what is left, in a third of the time
 // of math.Exp2.
 func halved(x float64) float64 {
 	x = min(max(x, -1000), 1000)
@@ -252,16 +252,16 @@ func halved(x float64) float64 {
 	return math.Float64frombits(halves[n&(decaySteps-1)]-uint64(n>>decayBits)<<52) * series
 }
 
-// over is the factor after a time. Sums are kept with this one.
+// over returns the factor of the decay after t requests. Stored sums use this one.
 func (d decay) over(t int64) float64 { return halved(float64(max(t, 0)) * d.perSeq) }
 
-// near is over within 0.3 %, for a look only: its error must not add up.
+// near returns over within 0.3 %. Only looks use it, because in sums its error would add up.
 func (d decay) near(t float64) float64 {
 	x := uint64(min(t*d.steps, 500*decaySteps))
 	return math.Float64frombits(halves[x%decaySteps] - x/decaySteps<<52)
 }
 
-// lb is the bucket of x >= 0: the exponent of (1+x)² is floor(2·log2(1+x)).
+// lb returns the bucket of x >= 0: the exponent of (1+x)² is floor(2·log2(1+x)).
 func lb(x float64) uint8 {
 	x++
 	return uint8(min(buckets-1, math.Float64bits(x*x)>>52-1023))

@@ -1,6 +1,6 @@
 package haz
 
-// pool has those of the residents sampled lately that had the lowest scores. What came next to a victim is a good candidate for the next one
+// pool holds the residents with the lowest scores among those sampled lately. A resident that was nearly the victim is a good candidate for the next one
 // (Psounis and Prabhakar, INFOCOM 2001): 8 draws with the pool find as good victims as 32 without it.
 type pool struct {
 	all   [poolLen]candidate
@@ -14,7 +14,7 @@ type candidate struct {
 	score float32
 }
 
-// less is the one of both with the lower score.
+// less returns the candidate with the lower score.
 func (c candidate) less(other candidate) candidate {
 	if c.entry == 0 || other.score < c.score {
 		return other
@@ -50,7 +50,7 @@ func (b *pool) drop(e uint32) {
 	}
 }
 
-// find is where e is, or else b.n.
+// find returns the index of e, or b.n if it is not in the pool.
 func (b *pool) find(e uint32) int {
 	for i := range b.all[:b.n] {
 		if b.all[i].entry == e {
@@ -60,7 +60,7 @@ func (b *pool) find(e uint32) int {
 	return b.n
 }
 
-// rank finds the worst.
+// rank finds the candidate with the highest score.
 func (b *pool) rank() {
 	b.worst = 0
 	for i := 1; i < b.n; i++ {

@@ -37,7 +37,7 @@ func (h *haz) ParseLearned(b []byte) (apply func(), err error) {
 	return func() { h.model = m }, nil
 }
 
-// ExportEntry is the state of id. Born is its last use, because HAZ keeps no other time.
+// ExportEntry returns the state of id. Born is its last use, because haz stores no other time.
 func (h *haz) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 	e, ok := h.find(id)
 	if !ok {
@@ -62,7 +62,7 @@ func (h *haz) ImportEntry(s policy.EntryState) {
 	h.victim = 0
 }
 
-// ExportTopic is the prevalence of a topic, of the slow kind.
+// ExportTopic returns the slow prevalence of a topic.
 func (h *haz) ExportTopic(id policy.TopicID) (policy.TopicState, bool) {
 	slot, ok := h.topics.slots.Find(id)
 	if !ok || h.topics.at(slot).visits == 0 {
@@ -87,7 +87,7 @@ func (h *haz) ImportTopic(s policy.TopicState) {
 	h.victim = 0
 }
 
-// Bytes is an estimate of the memory in use.
+// Bytes returns an estimate of the memory in use.
 func (h *haz) Bytes() int64 {
 	const entryBytes, rowBytes, topicBytes = 40, 32, 48
 	return h.slots.Bytes(entryBytes) + rowBytes*int64(cap(h.rows)) + 4*int64(cap(h.worth)) + h.topics.slots.Bytes(topicBytes) + 4*int64(cap(h.residents)) + h.ids.Bytes()

@@ -5,14 +5,14 @@ import (
 	"reprise/policy"
 )
 
-// topicTable has the topics. Those without a known entry wait in a queue for their return; the oldest are dropped first.
+// topicTable holds the topics. Topics without entries stay in a queue in case they return; the oldest are dropped first.
 type topicTable struct {
 	slots container.Slots[policy.TopicID, topic]
 	empty container.Queue
 	room  int
 }
 
-// topic is what is known of a topic. One with ID 0 belongs to a single entry.
+// topic is the state of one topic. A topic with ID 0 belongs to a single entry.
 type topic struct {
 	last       int64
 	slow, fast float32 // visits, at last
@@ -28,7 +28,7 @@ func (t *topicTable) at(slot uint32) *topic { return t.slots.At(slot) }
 
 func (t *topicTable) id(slot uint32) policy.TopicID { return t.slots.Cells[slot].Name }
 
-// open is the slot of id, a new one if it was not known.
+// open returns the slot of id, a new one for an unknown id.
 func (t *topicTable) open(id policy.TopicID) uint32 {
 	slot, ok := t.slots.Find(id)
 	if !ok {
@@ -41,7 +41,7 @@ func (t *topicTable) open(id policy.TopicID) uint32 {
 	return slot
 }
 
-// leave lets a topic wait that has no known entry.
+// leave queues a topic that has no entry left.
 func (t *topicTable) leave(slot uint32) {
 	x := t.at(slot)
 	if x.known > 0 {

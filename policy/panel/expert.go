@@ -6,7 +6,7 @@ import (
 	"reprise/policy/haz"
 )
 
-// member is an expert's place in a panel.
+// member describes an expert of a panel.
 type member struct {
 	name   string // in the figures
 	spec   *policy.Spec
@@ -14,7 +14,7 @@ type member struct {
 	large  string // instead, where it leads a large cache
 }
 
-// members are the experts of the panel. The first one leads at the start, and is informed of what the second one holds.
+// members are the experts of the panel. The first one leads at the start, and learns which entries the second one holds.
 //
 // HAZ learns nearly everything given time, RAC's order included, and leads most often. LIRS freezes on loops, and HAZ sees what it holds.
 // CACHEUS and LRU beside them cost more than they brought: on the recorded traces of the tuning half, minus the best baseline of each, four
@@ -36,7 +36,7 @@ type expert struct {
 	asked   float64 // all requests
 }
 
-// expertOptions are those of a panel's experts: they have its objective, and all else as their places have it.
+// expertOptions returns the options of the experts: the objective of the panel, and the parameters of their members.
 func expertOptions(a policy.Args) policy.Options {
 	o, name := a.Options, policy.ValueParam.Name
 	o.Params = map[string]string{name: a.Choice(name)}
@@ -77,7 +77,7 @@ func (x *expert) insert(it policy.Item, at policy.Tick) {
 	x.bytes += it.Size
 }
 
-// replace is Hit with a new size and cost.
+// replace counts a hit with a new size and cost.
 func (x *expert) replace(it policy.Item, at policy.Tick) {
 	if r, ok := x.evictor.(policy.Replacer); ok {
 		r.Replace(it, at)

@@ -49,7 +49,7 @@ func offerVote(p *shadows, f *policy.Forecast, all bool) (more bool) {
 	return true
 }
 
-// Why is what the leader ranks it by, or that the leader does not hold it.
+// Why implements policy.Forecaster: it states how the leader ranks id, or that the leader does not hold it.
 func (p *full) Why(id policy.ID) string {
 	e := p.find(id)
 	if e == 0 {

@@ -120,8 +120,8 @@ func (p *full) listed(e uint32, at policy.Tick) {
 	}
 }
 
-// distance is how many entries the cache and the shadow of the expert that does not lead do not share, counted in the one that has more of
-// them. Under a limit in bytes the shadow of an expert that ignores sizes has few entries: the way there would be short, and the way back long.
+// distance returns how many entries of the cache, or of the shadow of the expert that does not lead, are not in the other one: the larger number
+// of the two. Under a limit in bytes the shadow of an expert that ignores sizes has few entries: the way there would be short, and the way back long.
 func (p *full) distance() int {
 	other := p.lazy.other()
 	shared := p.lists[1<<other].Len + p.lists[both].Len
@@ -165,7 +165,7 @@ func (p *full) Link(child, parent policy.ID) bool {
 	return c != 0 && p.join(c, p.root(parent))
 }
 
-// Importance is that of the first expert that follows conversations and holds id; 0 if there is none.
+// Importance returns the importance of id in the first expert that follows conversations and holds id; 0 if there is none.
 func (p *full) Importance(id policy.ID) float64 {
 	e := p.find(id)
 	if e == 0 {
@@ -179,12 +179,12 @@ func (p *full) Importance(id policy.ID) float64 {
 	return 0
 }
 
-// find is the resident of that ID, 0 where there is none.
+// find returns the resident of that ID, 0 if there is none.
 func (p *full) find(id policy.ID) uint32 { return p.ids.Find(id, p.idOf) }
 
 func (p *full) idOf(e uint32) policy.ID { return p.slots.Cells[e].Val.id }
 
-// root is the identity of the first turn of the conversation of a resident, 0 if there is none.
+// root returns the identity of the first turn of the conversation of a resident, 0 if there is none.
 func (p *full) root(id policy.ID) uint64 {
 	e := p.find(id)
 	if e == 0 {

@@ -28,7 +28,7 @@ type lazy struct {
 	changes []policy.Change // the latest
 }
 
-// leastAhead is what a lead must have beyond the missing entries. At the start none is missing, and one hit decides nothing.
+// leastAhead is the lead that is needed beyond the missing entries: at the start none is missing, and one hit must not change the leader.
 const leastAhead = 3
 
 // A set of experts has a bit for each.
@@ -38,7 +38,7 @@ const (
 	sets   = 1 << 2
 )
 
-// other is the expert that does not lead.
+// other returns the expert that does not lead.
 func (l *lazy) other() int { return 1 - l.leader }
 
 // order returns the sets of experts, that whose entries are evicted first at the front.

@@ -8,7 +8,7 @@ import (
 	"reprise/policy"
 )
 
-// shadows are the caches that a panel's experts would have, and who of them holds what.
+// shadows holds the shadow caches of the experts, and which expert holds which entry.
 type shadows struct {
 	limit   shadowLimit // of each
 	gains   gains
@@ -23,8 +23,8 @@ type shadows struct {
 	evicted bool    // since the last request
 }
 
-// shadowLimit is that of the cache itself. A limit in bytes is not known: until the first eviction there is none, and later
-// it is the most that was resident after evictions. A limit in entries may have such a one beside it.
+// shadowLimit is the limit of the cache itself. A limit in bytes is not given: there is none until the first eviction, and later it is the largest
+// sum that was resident after evictions. A cache with a limit in entries may have one in bytes too.
 type shadowLimit struct {
 	policy.Limit
 	byBytes bool
@@ -79,7 +79,7 @@ func (p *shadows) arrive(topic policy.TopicID, at policy.Tick) {
 	p.arrived = pending{topic, at}
 }
 
-// expects is how an item of topic comes: with an arrival if it is what arrived last, which then waits no longer.
+// expects returns how an item of topic comes: with the pending arrival, which it consumes, if that has the same topic.
 func (p *shadows) expects(topic policy.TopicID) access {
 	if p.arrived.topic != topic {
 		p.settle()
@@ -104,7 +104,7 @@ func (p *shadows) settle() {
 	}
 }
 
-// pending is a miss whose answer is not there yet.
+// pending is a miss whose answer has not arrived yet.
 type pending struct {
 	topic policy.TopicID
 	at    policy.Tick
@@ -120,10 +120,10 @@ const (
 	accessReplace               // as accessArrive, and an expert that has it replaces it
 )
 
-// at is what is known of e.
+// at returns the state of e.
 func (p *shadows) at(e uint32) *entry { return p.slots.At(e) }
 
-// key is the identity of e.
+// key returns the identity of e.
 func (p *shadows) key(e uint32) uint64 { return p.slots.Cells[e].Name }
 
 // play asks every shadow for e, which is in no list, and returns what a hit on it gains.
@@ -177,8 +177,7 @@ func (p *shadows) shrink(i int, e uint32) {
 	}
 }
 
-// lost counts an eviction that left so many entries. Fewer than the limit are not the limit's doing but that of another
-// one, in bytes.
+// lost counts an eviction that left so many entries. Fewer than the limit show that there is another limit, in bytes.
 func (p *shadows) lost(left int) {
 	p.evicted = true
 	p.limit.byBytes = p.limit.byBytes || left < p.limit.Entries
@@ -253,7 +252,7 @@ func (p *shadows) list(e uint32) { p.slots.PushHead(&p.lists[p.at(e).set], e) }
 
 func (p *shadows) unlist(e uint32) { p.slots.Unlink(&p.lists[p.at(e).set], e) }
 
-// least is the oldest resident of the set whose entries are evicted first; 0 if there is none at all.
+// least returns the oldest resident of the set whose entries are evicted first; 0 if there is no resident.
 func (p *shadows) least() uint32 {
 	for _, set := range p.lazy.order() {
 		if tail := p.lists[set].Tail; tail != 0 {
@@ -289,7 +288,7 @@ func (x *described) describe(it policy.Item, key, root uint64) {
 	}
 }
 
-// item is x as the shadows know it: its ID is its identity.
+// item returns x as an item of the shadows, whose ID is its identity.
 func (x *described) item(key uint64) policy.Item {
 	return policy.Item{
 		ID: policy.ID(key), Key: key, Topic: x.topic, Parent: policy.ID(x.root), Category: x.category,

@@ -7,13 +7,13 @@ var (
 	_ policy.Persistent = (*sampled)(nil)
 )
 
-// keeper is the expert where its state outlives a restart.
+// keeper returns the expert if it is Persistent.
 func (x *expert) keeper() (policy.Persistent, bool) {
 	k, ok := x.evictor.(policy.Persistent)
 	return k, ok
 }
 
-// ExportEntry is the highest state that an expert with id has of it. Its parent is the first turn of its conversation, if that
+// ExportEntry returns the highest figures that the experts have of id. Its parent is the first turn of its conversation, if that
 // is resident.
 func (p *full) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 	e := p.find(id)
@@ -50,7 +50,7 @@ func (p *full) ImportEntry(s policy.EntryState) {
 	p.victim = 0
 }
 
-// ExportTopic is the state of the first expert that has the topic.
+// ExportTopic returns the state of the first expert that has the topic.
 func (p *full) ExportTopic(id policy.TopicID) (policy.TopicState, bool) { return p.exportTopic(id) }
 
 // ImportTopic sets it in every expert.
@@ -96,7 +96,7 @@ func (p *sampled) ImportEntry(s policy.EntryState) {
 	}
 }
 
-// ExportTopic is the leader's state of a topic, or that of the small shadows while the leader has no topics.
+// ExportTopic returns the leader's state of a topic, or the small shadows' while the leader has no topics.
 func (p *sampled) ExportTopic(id policy.TopicID) (policy.TopicState, bool) {
 	if s, ok := p.full.ExportTopic(id); ok {
 		return s, true

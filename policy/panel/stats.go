@@ -11,10 +11,10 @@ var (
 	_ policy.Panel = (*sampled)(nil)
 )
 
-// Stats is how the experts do.
+// Stats returns the figures of the experts.
 func (p *full) Stats() policy.PanelStats { return p.stats(p.memory() + p.ids.Bytes()) }
 
-// Snapshot is what was learned.
+// Snapshot returns what the experts have learned.
 func (p *full) Snapshot() []byte { return p.snapshot() }
 
 // Restore brings back a snapshot.
@@ -23,12 +23,12 @@ func (p *full) Restore(snapshot []byte) error {
 	return p.restore(snapshot)
 }
 
-// Stats is how the experts do in the small shadows.
+// Stats returns the figures of the experts in the small shadows.
 func (p *sampled) Stats() policy.PanelStats {
 	return p.mini.stats(p.full.memory() + p.ids.Bytes() + p.mini.memory())
 }
 
-// Snapshot is what the small experts have learned.
+// Snapshot returns what the experts of the small shadows have learned.
 func (p *sampled) Snapshot() []byte { return p.mini.snapshot() }
 
 // Restore brings back a snapshot. The expert that led takes over with all residents: no request waits for it yet.
@@ -72,7 +72,7 @@ func (p *shadows) memory() int64 {
 // sizer is a policy that reports its memory.
 type sizer interface{ Bytes() int64 }
 
-// evictorBytes is what e with n entries takes, or what a policy with ghosts takes at most.
+// evictorBytes returns the memory of e with n entries: its own figure, or an upper estimate for policies with ghosts.
 func evictorBytes(e policy.Evictor, n int) int64 {
 	if s, ok := e.(sizer); ok {
 		return s.Bytes()

@@ -7,7 +7,7 @@ import (
 	"reprise/policy"
 )
 
-// entries are the residents, and their order within a topic.
+// entries holds the residents, and orders them within a topic.
 type entries struct {
 	opts  Options
 	ids   container.Numbers[policy.ID]
@@ -26,7 +26,7 @@ type entry struct {
 	held       bool // the newest, which is protected: its value is the highest
 }
 
-// add is the number of a new entry.
+// add returns the number of a new entry.
 func (s *entries) add(id policy.ID) uint32 {
 	e := s.ids.Add(id)
 	for len(s.all) <= int(e) {
@@ -36,7 +36,7 @@ func (s *entries) add(id policy.ID) uint32 {
 	return e
 }
 
-// rank is the place of e among the members of its topic, whose prevalence has no part in it.
+// rank returns the rank of e among the members of its topic. The prevalence of the topic is no part of it.
 func (s *entries) rank(e uint32) container.Node {
 	return container.Node{Major: container.Rank(s.value(e)), Item: e}
 }

@@ -11,14 +11,14 @@ import (
 
 var _ policy.Forecaster = (*Policy)(nil)
 
-// forecast is the entries of least value, in the order of their eviction.
+// forecast collects the entries of least value, in the order of their eviction.
 type forecast struct {
 	*topicTable
 	most int
 	next []placed
 }
 
-// placed is an entry, and the rank that its topic has once the members before it are gone.
+// placed is an entry with the rank that its topic will have when the members before it have left.
 type placed struct {
 	rank  container.Node
 	entry uint32
@@ -71,7 +71,7 @@ func (x *forecast) goesBefore(a, b placed) bool {
 	return x.entries.older(a.entry, b.entry)
 }
 
-// Why has the prevalence of the topic and the importance of the entry.
+// Why implements policy.Forecaster: it states the prevalence of the topic and the importance of the entry.
 func (r *Policy) Why(id policy.ID) string {
 	e, ok := r.ids.Find(id)
 	if !ok {

@@ -23,7 +23,7 @@ func (r *Policy) Link(child, parent policy.ID) bool {
 	return true
 }
 
-// Importance is the TSI of id, freq + Lambda·dep; 0 for an unknown id.
+// Importance returns the TSI of id, freq + Lambda·dep; 0 for an unknown id.
 func (r *Policy) Importance(id policy.ID) float64 {
 	if e, ok := r.ids.Find(id); ok {
 		return r.importance(e)

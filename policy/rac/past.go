@@ -5,7 +5,7 @@ import (
 	"reprise/policy"
 )
 
-// past is the state of entries that have expired, by Item.Identity: as many as there were residents at one time.
+// past holds the state of expired entries by Item.Identity, at most as many as there ever were residents at a time.
 type past struct {
 	keys    []uint64 // of the residents, by number
 	expired container.History[pastEntry]

@@ -13,7 +13,7 @@ type scaled struct {
 	exp  int32
 }
 
-// scale is mant·2^exp.
+// scale returns mant·2^exp.
 func scale(mant float64, exp int64) scaled {
 	switch {
 	case math.IsInf(mant, 1):
@@ -28,7 +28,7 @@ func scale(mant float64, exp int64) scaled {
 	return scaled{m, int32(min(exp, math.MaxInt32))}
 }
 
-// node is the rank of a number as a heap has it: the exponent, then the 53 bits of the mantissa. Below all of one exponent is
+// node returns the rank of the number in a heap: the exponent, then the 53 bits of the mantissa. Below all of one exponent is
 // 0, above is +Inf.
 func (a scaled) node(item uint32) container.Node {
 	var mant uint64
@@ -59,7 +59,7 @@ func (a scaled) log2() float64 {
 	return math.Log2(a.mant) + float64(a.exp)
 }
 
-// timesExp2 is a·2^log, rounded to 40 bits: a logarithm does not give back more, and TPs that were equal stay so.
+// timesExp2 returns a·2^log, rounded to the 40 bits that a logarithm preserves, so that equal TPs stay equal.
 func (a scaled) timesExp2(log float64) scaled {
 	log = min(max(log, math.MinInt32), math.MaxInt32)
 	whole := math.Floor(log)

@@ -7,7 +7,7 @@ import (
 	"reprise/policy"
 )
 
-// ExportEntry is the state of id; Parent is 0 unless it is resident.
+// ExportEntry returns the state of id; Parent is 0 unless the parent is resident.
 func (r *Policy) ExportEntry(id policy.ID) (policy.EntryState, bool) {
 	e, ok := r.ids.Find(id)
 	if !ok {
@@ -34,7 +34,7 @@ func (r *Policy) ImportEntry(s policy.EntryState) {
 	r.rerank(e)
 }
 
-// ExportTopic is the prevalence of a topic, brought to the latest time. How often it was visited is not kept.
+// ExportTopic returns the prevalence of a topic at the latest time.
 func (r *Policy) ExportTopic(id policy.TopicID) (policy.TopicState, bool) {
 	slot, ok := r.topics.ids.Find(id)
 	if !ok {

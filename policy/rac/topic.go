@@ -24,7 +24,7 @@ func newTopicTable(members *entries, time massTime) topicTable {
 	return topicTable{entries: members, time: time}
 }
 
-// topic has its mass in two fields because the two pack tighter than a scaled.
+// topic is the state of one topic. Its mass is in two fields because they pack tighter than a scaled.
 type topic struct {
 	mant    float64
 	members []container.Node // a heap by value
@@ -126,7 +126,7 @@ func (t *topicTable) moved(slot, e uint32) {
 	t.entries.seats.Move(t.all[slot].members, t.entries.rank(e))
 }
 
-// first is the member of least value, 0 where there is none.
+// first returns the member of least value, 0 if there is none.
 func (t *topicTable) first(slot uint32) uint32 {
 	if members := t.all[slot].members; len(members) > 0 {
 		return members[0].Item
@@ -140,7 +140,7 @@ func (t *topicTable) forget(slot uint32) {
 	t.ids.Free(slot)
 }
 
-// before is the order of topics in a tie: that of their first members, and without members by number.
+// before breaks ties between topics: by their first members, and between topics without members by number.
 func (t *topicTable) before(a, b uint32) bool {
 	e, f := t.first(a), t.first(b)
 	if e == f {
@@ -149,10 +149,10 @@ func (t *topicTable) before(a, b uint32) bool {
 	return t.entries.older(e, f)
 }
 
-// rank is the place of a topic among the live, by its first member, or among the ghosts.
+// rank returns the rank of a topic among the live ones, by its first member, or among the ghosts.
 func (t *topicTable) rank(slot uint32) container.Node { return t.rankBy(slot, t.first(slot)) }
 
-// rankBy is rank as if the member e were the first; 0 is none.
+// rankBy returns the rank for the case that e is the first member; 0 is none.
 func (t *topicTable) rankBy(slot, e uint32) container.Node {
 	value := t.all[slot].mass()
 	if e != 0 {

@@ -30,7 +30,7 @@ const grid = 1 << 30
 // advance notes the time of a request.
 func (t *topicTable) advance(at int64) { t.time.now = max(t.time.now, at) }
 
-// weight is 2^(alpha·at), the mass of one request.
+// weight returns 2^(alpha·at), the mass of one request.
 func (t *topicTable) weight(at int64) scaled {
 	t.advance(at)
 	m := &t.time
@@ -42,10 +42,10 @@ func (t *topicTable) weight(at int64) scaled {
 	return scale(math.Exp2(bits-whole), m.whole+int64(whole))
 }
 
-// log2 is the logarithm of weight. It changes nothing.
+// log2 returns the logarithm of weight, and changes nothing.
 func (m *massTime) log2(at int64) float64 { return m.bits(at) + float64(m.whole) }
 
-// bits is alpha·at, less the whole bits at the base.
+// bits returns alpha·at, less the whole bits at the base.
 func (m *massTime) bits(at int64) float64 {
 	return m.alpha*float64(at-m.base) + m.offset
 }
