@@ -25,7 +25,13 @@ type leads struct {
 	fetches map[store.Key]leased
 	held    map[store.Key]struct{}
 	ended   map[store.Key]time.Time // to be released; since when
-	waiting map[store.Key][]chan struct{}
+	waiting map[store.Key][]*waiter
+}
+
+// waiter is a request that waits for the flight of another member.
+type waiter struct {
+	stored chan struct{} // closed when an answer is stored
+	leased bell          // rings when the fetch of another request has brought the lease: its reply came later than the question of this one
 }
 
 // leased is what the fetch of a request has brought of the lease of its key, for the flight that the request may make: a miss asks the store once
@@ -38,7 +44,7 @@ type leased struct {
 
 func newLeads(s *Shared) *leads {
 	return &leads{s: s, wake: newBell(), fetches: map[store.Key]leased{}, held: map[store.Key]struct{}{},
-		ended: map[store.Key]time.Time{}, waiting: map[store.Key][]chan struct{}{}}
+		ended: map[store.Key]time.Time{}, waiting: map[store.Key][]*waiter{}}
 }
 
 // Lead gets the lease of a key for a flight that is to ask the upstream, or waits while another member has it. again reports that the
@@ -50,7 +56,7 @@ func (s *Shared) Lead(ctx context.Context, k store.Key) (again bool, done func()
 	ctx, cancel := context.WithTimeout(ctx, leadWait)
 	defer cancel()
 	for {
-		stored, leave := l.watch(k)
+		w, leave := l.watch(k)
 		mine, taken, err := l.lease(ctx, k)
 		if mine || err != nil {
 			leave()
@@ -60,7 +66,7 @@ func (s *Shared) Lead(ctx context.Context, k store.Key) (again bool, done func()
 			return again, func() { l.end(k) }
 		}
 		again = true
-		more := l.wait(ctx, stored)
+		more := w.wait(ctx)
 		leave()
 		if !more {
 			s.count.followed.Add(1)
@@ -70,14 +76,16 @@ func (s *Shared) Lead(ctx context.Context, k store.Key) (again bool, done func()
 }
 
 // wait waits for an answer, and reports whether to ask for the lease again instead.
-func (l *leads) wait(ctx context.Context, stored <-chan struct{}) (more bool) {
+func (w *waiter) wait(ctx context.Context) (more bool) {
 	t := time.NewTimer(leadTTL / 8)
 	defer t.Stop()
 	select {
-	case <-stored:
+	case <-w.stored:
 		return false
 	case <-ctx.Done():
 		return false
+	case <-w.leased:
+		return true
 	case <-t.C:
 		return true
 	}
@@ -97,6 +105,11 @@ func (l *leads) fetched(k store.Key, mine bool, err error) {
 		}
 	case !held:
 		l.fetches[k] = leased{at: time.Now(), taken: mine || asked, err: err}
+		for _, w := range l.waiting[k] {
+			if mine {
+				w.leased.ring()
+			}
+		}
 	}
 }
 
@@ -136,27 +149,22 @@ func (l *leads) lease(ctx context.Context, k store.Key) (mine, taken bool, err e
 	return one.taken && one.err == nil, one.taken, one.err
 }
 
-// watch returns a channel that is closed when another member has stored an answer under k.
-func (l *leads) watch(k store.Key) (stored <-chan struct{}, leave func()) {
+// watch begins to wait for what happens to k.
+func (l *leads) watch(k store.Key) (w *waiter, leave func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	c := make(chan struct{})
-	l.waiting[k] = append(l.waiting[k], c)
+	w = &waiter{make(chan struct{}), newBell()}
+	l.waiting[k] = append(l.waiting[k], w)
 	l.anyWait.Add(1)
-	return c, func() { l.leave(k, c) }
+	return w, func() { l.leave(k, w) }
 }
 
-func (l *leads) leave(k store.Key, c chan struct{}) {
+func (l *leads) leave(k store.Key, w *waiter) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.anyWait.Add(-1)
-	rest := l.waiting[k][:0]
-	for _, other := range l.waiting[k] {
-		if other != c {
-			rest = append(rest, other)
-		}
-	}
-	if l.waiting[k] = rest; len(rest) == 0 {
+	l.waiting[k] = slices.DeleteFunc(l.waiting[k], func(other *waiter) bool { return other == w })
+	if len(l.waiting[k]) == 0 {
 		delete(l.waiting, k)
 	}
 }
@@ -168,11 +176,11 @@ func (l *leads) stored(k store.Key) {
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for _, c := range l.waiting[k] {
+	for _, w := range l.waiting[k] {
 		select {
-		case <-c:
+		case <-w.stored:
 		default:
-			close(c)
+			close(w.stored)
 		}
 	}
 }

@@ -425,6 +425,26 @@ func TestOtherHoldsLease(t *testing.T) {
 	})
 }
 
+// TestLeaseComesLate: of two requests of one process for a key the first gets the lease by its fetch, whose reply comes after the flight of the second
+// has asked: the flight does not wait longer than for that reply.
+func TestLeaseComesLate(t *testing.T) {
+	among(t, 1, func(t *testing.T, s *server, all []*member) {
+		m := all[0]
+		go func() {
+			f, err := m.link.FetchOrLease(t.Context(), keyOf("a"), leadTTL)
+			time.Sleep(20 * time.Millisecond)
+			m.leads.fetched(keyOf("a"), f.Leased, err)
+		}()
+		time.Sleep(time.Millisecond)
+		began := time.Now()
+		_, done := m.Lead(t.Context(), keyOf("a"))
+		if took := time.Since(began); took > 20*time.Millisecond || s.holder("a") != 1 {
+			t.Errorf("it took %v", took)
+		}
+		done()
+	})
+}
+
 func cancelled(t *testing.T) context.Context {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
