@@ -145,9 +145,10 @@ type link struct {
 	secret [32]byte
 	rng    *rand.Rand // nil: no random faults
 	dies   bool       // nothing reaches the server after the next purge
+	modest bool       // it is never the keeper
 
 	lmu   sync.Mutex // protects the rest
-	fault string     // "": none, "refuse", "hold", "lose" (replies, sometimes)
+	fault string     // "": none, "refuse", "hold", "lost" (replies), "lose" (sometimes), "panic", "stubborn"
 	delay time.Duration
 	only  string   // the kind of calls that are concerned: "log" for reads and beats, "write", "fetch"; "": all
 	late  []func() // calls that the network holds: they reach the server when it heals
@@ -187,6 +188,11 @@ func call[T any](ctx context.Context, l *link, kind string, f func() (T, error))
 	switch {
 	case fault == "refuse":
 		return r, errRefused
+	case fault == "panic":
+		panic("a fault of the link")
+	case fault == "stubborn": // it does not end with its context, as one whose connection has a deadline only
+		time.Sleep(time.Minute)
+		return r, errReply
 	case fault == "hold":
 		<-ctx.Done()
 		return r, ctx.Err()
@@ -253,6 +259,7 @@ func (l *link) Beat(ctx context.Context, applied store.Position, keep bool) (sto
 		l.count("beat")
 		l.beginLocked()
 		now := time.Now()
+		keep = keep && !l.modest
 		l.members[l.member] = &fakeMember{applied.N, now}
 		if l.keeper == l.member && !keep || !now.Before(l.until) {
 			l.keeper = 0

@@ -1,7 +1,6 @@
 package shared
 
 import (
-	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -30,25 +29,15 @@ func TestPurgeOfMany(t *testing.T) {
 	}, func(o *Options) { o.queueEvents = 64 })
 }
 
-// follows is a link of a member that is never the keeper.
-type follows struct{ *link }
-
-func (f follows) Beat(ctx context.Context, applied store.Position, _ bool) (store.Pulse, error) {
-	return f.link.Beat(ctx, applied, false)
-}
-
 // TestPurgesCross: what a load has brought back, for a purge that is to be made again, leaves by the purge of another member that comes first
 // in the log, and does not have it: its removal is appended all the same.
 func TestPurgesCross(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		m := &member{t: t, link: s.link(1)}
-		if err := m.link.Agree(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		f := follows{m.link}
-		m.start(Link{Log: f, Group: f, Answers: f, Leases: f, Records: f}, m.link.Secret(), 1)
-		settle()
+	among(t, 1, func(t *testing.T, s *server, all []*member) {
+		m := all[0]
+		s.mu.Lock()
+		m.link.modest = true
+		s.mu.Unlock()
+		time.Sleep(2 * time.Second) // its lease ends
 		m.put("a", "first")
 		m.put("b", "other")
 		settle()

@@ -8,7 +8,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"testing"
 	"time"
 
@@ -124,52 +123,12 @@ func TestDroppedRemoval(t *testing.T) {
 	}
 }
 
-// faulty panics in some calls while broken is set.
-type faulty struct {
-	*link
-	broken *atomic.Bool
-}
-
-func (f faulty) panics() {
-	if f.broken.Load() {
-		panic("a fault of the link")
-	}
-}
-
-func (f faulty) Append(ctx context.Context, m store.Mark, serial uint64, evs []store.Event) (store.Position, error) {
-	f.panics()
-	return f.link.Append(ctx, m, serial, evs)
-}
-
-func (f faulty) Read(ctx context.Context, after store.Position, wait time.Duration) ([]store.Logged, error) {
-	f.panics()
-	return f.link.Read(ctx, after, wait)
-}
-
-func (f faulty) Beat(ctx context.Context, applied store.Position, keep bool) (store.Pulse, error) {
-	f.panics()
-	return f.link.Beat(ctx, applied, keep)
-}
-
-func (f faulty) Renew(ctx context.Context, ttl time.Duration, keys ...store.Key) error {
-	f.panics()
-	return f.link.Renew(ctx, ttl, keys...)
-}
-
 // TestPanics: a panic beside the requests is a fault, and the member goes on where it was.
 func TestPanics(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		s := newServer()
-		other := newMember(t, s, 2)
-		m := &member{t: t, link: s.link(1)}
-		if err := m.link.Agree(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		f := faulty{m.link, &atomic.Bool{}}
-		m.start(Link{Log: f, Group: f, Answers: f, Leases: f, Records: f}, m.link.Secret(), 1)
-		settle()
+	among(t, 2, func(t *testing.T, _ *server, all []*member) {
+		m, other := all[0], all[1]
 		_, done := m.Lead(t.Context(), keyOf("a"))
-		f.broken.Store(true)
+		m.link.set("panic", 0)
 		m.put("a", "first")
 		other.put("b", "second")
 		time.Sleep(5 * time.Second)
@@ -179,7 +138,7 @@ func TestPanics(t *testing.T) {
 				t.Errorf("no fault of %s in %q", step, m.noted())
 			}
 		}
-		f.broken.Store(false)
+		m.link.set("", 0)
 		time.Sleep(5 * time.Second)
 		m.wants("b", "second")
 		other.wants("a", "first")
@@ -221,31 +180,16 @@ func TestTimeoutOfConnection(t *testing.T) {
 	}
 }
 
-// stubborn has an Append that does not end with its context, as one whose connection has a deadline only.
-type stubborn struct{ *link }
-
-func (stubborn) Append(context.Context, store.Mark, uint64, []store.Event) (store.Position, error) {
-	time.Sleep(time.Minute)
-	return store.Position{}, errReply
-}
-
 // TestCloseDoesNotHang: the end of a member does not wait for the end of a call.
 func TestCloseDoesNotHang(t *testing.T) {
-	bubble(t, func(t *testing.T) {
-		m := &member{t: t, link: newServer().link(1)}
-		if err := m.link.Agree(t.Context()); err != nil {
-			t.Fatal(err)
-		}
-		l := m.parts()
-		l.Log = stubborn{m.link}
-		m.start(l, m.link.Secret(), 1)
-		settle()
-		m.put("a", "first")
+	among(t, 1, func(t *testing.T, _ *server, all []*member) {
+		all[0].link.setOnly("write", "stubborn", 0)
+		all[0].put("a", "first")
 		settle()
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		began := time.Now()
-		if err, took := m.Shared.Close(ctx), time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 3*time.Second {
+		if err, took := all[0].Shared.Close(ctx), time.Since(began); !errors.Is(err, context.DeadlineExceeded) || took > 3*time.Second {
 			t.Errorf("%v after %v", err, took)
 		}
 		time.Sleep(2 * time.Minute)
