@@ -342,43 +342,6 @@ func headerOf(line string) http.Header {
 	return h
 }
 
-// TestHeadersAreIdentity: headers that can change an answer keep answers apart; other headers do not.
-func TestHeadersAreIdentity(t *testing.T) {
-	r := newRig(t)
-	r.ask(t, "/v1/chat/completions", chat(capital))
-	for header, want := range map[string]string{
-		"OpenAI-Organization: o": "miss", "OpenAI-Project: p": "miss", "OpenAI-Beta: b": "miss", "X-Anything: x": "miss", "User-Agent: y": "exact",
-	} {
-		if got := r.ask(t, "/v1/chat/completions", chat(capital), header); got.cache() != want {
-			t.Errorf("%s: %s, want %s", header, got.cache(), want)
-		}
-	}
-	if got := r.ask(t, "/v1/chat/completions?api-version=2", chat(capital)); got.cache() != "miss" {
-		t.Errorf("with a query: %s", got.cache())
-	}
-}
-
-func TestModes(t *testing.T) {
-	for mode, want := range map[Mode][4]string{
-		ModeSemantic: {"miss", "exact", "semantic", "exact"},
-		ModeExact:    {"miss", "exact", "miss", "exact"},
-		ModeShadow:   {"miss", "exact", "miss", "exact"},
-		ModeOff:      {"bypass", "bypass", "bypass", "bypass"},
-	} {
-		r := newRig(t, func(o *Options) { o.Mode = mode })
-		var got [4]string
-		for i, prompt := range []string{capital, capital, similar, similar} {
-			got[i] = r.ask(t, "/v1/chat/completions", chat(prompt)).cache()
-		}
-		if got != want {
-			t.Errorf("%s: %v, want %v", mode, got, want)
-		}
-		if n := r.metrics.shadowHits.Load(); (n == 1) != (mode == ModeShadow) {
-			t.Errorf("%s: %d shadow hits", mode, n)
-		}
-	}
-}
-
 // TestOptionsValidate: errors name what is wrong and what is allowed.
 func TestOptionsValidate(t *testing.T) {
 	r := newRig(t)
