@@ -28,31 +28,6 @@ func TestNextUseAndRemaining(t *testing.T) {
 	}
 }
 
-// misses plays ids with Foresee.
-func misses(e Clairvoyant, capacity int, ids []uint32) (n int) {
-	l := policy.NewLedger(e, policy.Limit{Entries: capacity})
-	next, remaining := NextUse(ids), Remaining(ids)
-	resident := make([]policy.ID, distinct(ids))
-	var evicted []policy.ID
-	inserted := []uint32{0} // by ID
-	for i, id := range ids {
-		at := policy.Tick{Seq: int64(i + 1)}
-		e.Foresee(int64(next[i]), int64(remaining[i]))
-		if resident[id] != 0 {
-			l.Hit(resident[id], at)
-			continue
-		}
-		n++
-		resident[id] = policy.ID(n)
-		inserted = append(inserted, id)
-		evicted = l.Insert(policy.Item{ID: policy.ID(n)}, at, evicted[:0])
-		for _, v := range evicted {
-			resident[inserted[v]] = 0
-		}
-	}
-	return n
-}
-
 func belady() Clairvoyant { return NewBelady(false) }
 func bypass() Clairvoyant { return NewBelady(true) }
 func counts() Clairvoyant { return NewCountOracle() }

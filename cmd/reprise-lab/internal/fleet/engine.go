@@ -107,8 +107,8 @@ func (e *engine) cachedTokens(r *Request, known int) int {
 }
 
 // begin starts a step: the running requests first, in their order, then waiting ones as long as the budget and the blocks suffice.
-// It returns false if there is nothing to do.
-func (e *engine) begin(now float64) bool {
+// The engine is not busy if there is nothing to do.
+func (e *engine) begin(now float64) {
 	budget, work := e.Budget, 0.0
 	for _, j := range e.running {
 		work += e.schedule(j, &budget)
@@ -122,7 +122,6 @@ func (e *engine) begin(now float64) bool {
 	if e.busy = len(e.running) > 0; e.busy {
 		e.until = now + e.Step + work
 	}
-	return e.busy
 }
 
 // admit takes the blocks of prompt and answer. An engine takes those of the answer one by one, and starts a request again later when there

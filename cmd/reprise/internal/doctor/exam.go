@@ -53,7 +53,7 @@ func newExam(l *config.Loader, environ []string, m system, spend bool) *exam {
 		}
 	}
 	x.instance = sync.OnceValue(func() *instance { return findInstance(x.cfg.AdminListen) })
-	values := x.settings(usable)
+	values := x.settings()
 	x.listeners(values)
 	x.certificates(values)
 	x.upstreams(values)

@@ -9,7 +9,7 @@ import (
 )
 
 // settings plans the checks of the settings, and returns the one that all others need.
-func (x *exam) settings(usable bool) (values *check) {
+func (x *exam) settings() (values *check) {
 	of := func(kind config.ProblemKind) (texts []string) {
 		for _, p := range x.problems {
 			if p.Kind == kind {
