@@ -18,7 +18,7 @@ import (
 
 // Routing is how one of several upstreams is chosen for a request. It has no effect where there is one.
 type Routing struct {
-	Chooser        prefix.Chooser // default choose.Default
+	Chooser        prefix.Chooser // default prefix.DefaultChooser
 	Seed           uint64         // equal in proxies that are to choose alike without a shared store; default: one that follows from the upstreams
 	Leaders        int            // see upstream.Options
 	SlowStart      time.Duration  // see upstream.Options

@@ -47,7 +47,7 @@ func Judge(f *Form, stream bool, body []byte) Verdict {
 	return f.verdict(r, err)
 }
 
-// verdict is that on a finished answer, or on one that could not be read because of err.
+// verdict judges a finished answer r, or an answer that could not be read because of err.
 func (f *Form) verdict(r gjson.Result, err error) Verdict {
 	switch {
 	case errors.Is(err, ErrReported):

@@ -101,7 +101,7 @@ func (m *Model) Join(dst []float32, vectors [][]float32) []float32 {
 }
 
 // Predict is the probability that the user asks again after a turn, which is 1 for the first; it is in (0, 1), so that it has odds. It takes
-// some 100 µs at two windows of 384 dimensions, and no allocation. The vector is that of Join. One of another length counts as zeros, so that
+// some 100 µs at two windows of 384 dimensions, and no allocation. The vector comes from Join. One of another length counts as zeros, so that
 // the turn alone decides.
 func (m *Model) Predict(vector []float32, turn int) float64 {
 	z := m.form.Slope*m.logit(vector, turn) + m.form.TurnSlope*m.form.odds(turn) + m.form.Intercept

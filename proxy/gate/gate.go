@@ -150,7 +150,7 @@ func refuse(status int, code, format string, args ...any) error {
 	return &apierror.Error{Status: status, Type: apierror.TypeInvalidRequest, Code: code, Message: fmt.Sprintf(format, args...)}
 }
 
-// methods are those of HTTP APIs. CONNECT and TRACE are for proxies of another kind, and lower-case names are other methods.
+// methods are the methods of HTTP APIs. CONNECT and TRACE are for proxies of another kind, and lower-case names are other methods.
 var methods = []string{"GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS"}
 
 func knownMethod(method string) bool { return slices.Contains(methods, method) }

@@ -3,9 +3,9 @@
 //   - A [Target] is an upstream as an operator describes it, a [Replica] what sends requests there: with its credential, its dialect and
 //     the fields that it refuses.
 //   - [Client.Call] sends one request of the cached path and returns the answer as it begins; [Client.PassThrough] forwards
-//     requests and answers as they are. Both are the same loop over replicas, which is drawn in call.go with its bounds. Package choose
-//     chooses a replica, among those that package health allows, that serve the model, and that hold what the request names by an id
-//     (package sticky). One replica needs none of this, and pays for none.
+//     requests and answers as they are. Both are the same loop over replicas, which is drawn in call.go with its bounds. Package prefix
+//     chooses a replica, among those whose health (health.go) allows it, that serve the model, and that hold what the request names by an
+//     id (sticky.go). A single replica needs none of this, and pays for none.
 //   - A trip is one sending to one replica, with its time limits; it ends when the body of its answer is closed.
 //   - [Transport] keeps the connections: those for short requests without TLS are package direct's, all others net/http's.
 //   - A [Flight] is one upstream call that all callers of one key wait for; [Flights] holds one per key.
@@ -37,7 +37,7 @@ type Options struct {
 	Now       func() time.Time  // default time.Now
 	Measure   Measure           // of how well what is cached is predicted; default: none
 
-	Chooser prefix.Chooser // of one of several replicas; default choose.Default
+	Chooser prefix.Chooser // of one of several replicas; default prefix.DefaultChooser
 	Seed    uint64         // of what proxies must agree on, with the names of the targets, to choose alike without shared state
 	Leaders int            // tokens of a cold prefix from which one of several requests that share it goes first; 0: none does
 
@@ -155,8 +155,8 @@ func (c *Client) Close() {
 // BodyMatters reports whether the body of a request decides which replica it is sent to, or what is sent of it.
 func (c *Client) BodyMatters() bool { return c.modelMatters || c.strips }
 
-// SetKeys replaces Options.Key, and the keys of targets that have one of their own, for requests sent from now on. targets are those of
-// Options with other keys.
+// SetKeys replaces Options.Key, and the keys of targets that have one of their own, for requests sent from now on. targets has the
+// targets of Options in their order, with other keys.
 func (c *Client) SetKeys(key string, targets []Target) {
 	for i, r := range c.replicas {
 		if r.own {

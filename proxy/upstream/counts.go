@@ -7,8 +7,8 @@ import (
 	"reprise/proxy/upstream/usage"
 )
 
-// Counts are what happened at one upstream since the client was made. They only increase. Tokens are those of answers to requests with a
-// prefix chain, where the answer reports them.
+// Counts are what happened at one upstream since the client was made. They only increase. Tokens are counted for
+// requests with a prefix chain whose answer reports them.
 type Counts struct {
 	Passed    int64 // requests that it refused before it had worked on them, and that went to another one
 	Instead   int64 // requests that it got as a fallback

@@ -8,7 +8,7 @@ import (
 )
 
 // requestHeader is a client's header as the replica gets it: without the fields that end at the proxy, and with the replica's
-// credential. Its values are those of in.
+// credential. It shares the values of in.
 func (r *Replica) requestHeader(in http.Header) http.Header {
 	out := make(http.Header, len(in)+1)
 	header.Copy(out, in)
@@ -16,7 +16,8 @@ func (r *Replica) requestHeader(in http.Header) http.Header {
 	return out
 }
 
-// passedHeader is a client's header as the replica gets it with a request that is forwarded as it is. Its values are those of r.
+// passedHeader is a client's header as the replica gets it with a request that is forwarded as it is. It shares the values of the
+// request.
 func (r *Replica) passedHeader(in *http.Request) http.Header {
 	out := make(http.Header, len(in.Header)+1)
 	header.Pass(out, in.Header)
@@ -51,8 +52,8 @@ func (r *Replica) setHeaders(h http.Header) {
 	}
 }
 
-// CopyHeader copies the header of a replica's answer to the header of a response, without its hop-by-hop fields. The values are those
-// of from, but an append to them does not change it.
+// CopyHeader copies the header of a replica's answer to the header of a response, without its hop-by-hop fields. The values are
+// shared with from, but an append to them does not change it.
 func CopyHeader(to, from http.Header) {
 	header.Copy(to, from)
 	for _, line := range from["Connection"] { // names further hop-by-hop fields

@@ -27,7 +27,7 @@ type limited struct{ Tenant, Model string }
 //   - Five failed requests in a row eject it, for 10 seconds, and for twice as long each time that it fails again at once, up to 5
 //     minutes. The last one that is left is not ejected, nor is one whose failures are all of one tenant's requests while it answers
 //     others: a client could make an engine fail by what it asks.
-//   - A replica that refused work with a Retry-After is set aside until then. Where a limit may be that of one tenant or of one model,
+//   - A replica that refused work with a Retry-After is set aside until then. Where the limit may concern one tenant or one model,
 //     it is set aside for these alone.
 //   - One that comes back gets a growing share of the requests, because its caches are cold.
 type board struct {

@@ -27,7 +27,7 @@ type LeftOut struct {
 	Until time.Time `json:"until"` // UTC
 }
 
-// hintCounts counts hints. The fields are those of the dialects, so that there are few.
+// hintCounts counts hints. Only dialects make fields, so that there are few.
 type hintCounts struct{ of sync.Map } // hintKey → *hintNumbers
 
 type hintKey struct {

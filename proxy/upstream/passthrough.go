@@ -70,7 +70,7 @@ func (c *Client) PassThrough(w http.ResponseWriter, r Request, begin Beginning) 
 	return nil
 }
 
-// passEarly writes an early answer (1xx) to the client. Its fields are not those of the final one.
+// passEarly writes an early answer (1xx) to the client, and leaves none of its fields in the header of the final one.
 func passEarly(w http.ResponseWriter, status int, early http.Header) {
 	if status == http.StatusContinue { // net/http's server sends it when the transport begins to read the body
 		return

@@ -63,7 +63,7 @@ func (q *quarantine) add(f refusedField, now time.Time) (isNew bool) {
 	return true
 }
 
-// models are those for which a field is held now, by their names.
+// models returns the models for which a field is held now, sorted by name.
 func (q *quarantine) models(field dialect.Field, now time.Time) (all []LeftOut) {
 	q.mu.Lock()
 	defer q.mu.Unlock()

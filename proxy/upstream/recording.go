@@ -106,7 +106,7 @@ func (r *Recording) sizeLocked(need int) int {
 	return max(need+need/2, firstArray)
 }
 
-// wrote returns the size of the answer so far, that of the array that holds it, and whether it is held whole.
+// wrote returns the size of the answer so far, the size of the array that holds it, and whether all of it is held.
 func (r *Recording) wrote(n int) (size int64, array int, whole bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

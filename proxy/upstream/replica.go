@@ -20,7 +20,7 @@ import (
 type Replica struct {
 	target  Target
 	place   int  // among the replicas of its client
-	own     bool // its credential is not that of the others, or it has none
+	own     bool // it has a credential of its own, or must get none
 	base    *url.URL
 	fault   atomic.Pointer[string] // why a request failed last; nil: none did
 	secret  atomic.Pointer[string] // sent in place of the client's own credential; "": that is sent
@@ -43,7 +43,7 @@ func newReplica(t Target, bounds Concurrency) *Replica {
 // Name is its name in settings, logs and metrics.
 func (r *Replica) Name() string { return r.target.name() }
 
-// mapped is a body with the replica's name for the model that it asks for, and that name. All other bytes are those of body.
+// mapped replaces the name of the model in a body by the replica's own name for it, and returns that name too. All other bytes stay.
 func (r *Replica) mapped(body []byte, model string) (sent []byte, name string) {
 	name, ok := r.target.serves(model)
 	if !ok || name == model || modelIn(body) != model {

@@ -23,7 +23,7 @@ type Target struct {
 	Dialect   string // one of dialect.Names; default dialect.Default
 	Version   string // of the engine, for the dialect; "": unknown
 
-	// Models are those that it serves; none: every model. A request for a model that no target serves goes to any of them.
+	// Models are the models that it serves; none: every model. A request for a model that no target serves goes to any of them.
 	Models []Model
 	// Fallback: it gets a request only while no other target that serves the model can take it. It must have a key of its own, unless
 	// another target is on its host: a client's credential, and Options.Key, are for one provider.

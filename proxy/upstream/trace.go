@@ -11,7 +11,7 @@ import (
 	"reprise/proxy/tracing"
 )
 
-// queue waits for a call of the replica, like acquire; span is that of the request.
+// queue waits for a call of the replica, like acquire. span belongs to the request.
 func (r *Replica) queue(ctx context.Context, tenant string, span *tracing.Span) error {
 	if !span.Recording() {
 		return r.calls.acquire(ctx, tenant)
@@ -22,7 +22,7 @@ func (r *Replica) queue(ctx context.Context, tenant string, span *tracing.Span) 
 	return err
 }
 
-// called begins the span of a call for model, below that of the request, and puts its trace context into h, the header that is sent.
+// called begins the span of a call for model as a child of the request's span, and puts its trace context into h, the header that is sent.
 func (r *Replica) called(request *tracing.Span, method, model string, h http.Header) *tracing.Span {
 	span := request.Call(method, h)
 	if !span.Recording() {

@@ -330,7 +330,7 @@ func hideIdempotency(h http.Header) {
 	}
 }
 
-// trailers are those that a request announces, except for names that no transport takes: such an error is no fault of the replica.
+// trailers returns the trailers that a request announces, without names that no transport takes: such an error is no fault of the replica.
 func trailers(in *http.Request) http.Header {
 	out := in.Trailer.Clone()
 	maps.DeleteFunc(out, func(name string, _ []string) bool { return !header.IsName(name) })

@@ -60,7 +60,7 @@ type exchange struct {
 	body   body
 }
 
-// deadlines are those of a request's connection, or of its stream in HTTP/2.
+// deadlines sets the deadlines of a request's connection, or of its stream in HTTP/2.
 type deadlines interface {
 	SetReadDeadline(time.Time) error
 	SetWriteDeadline(time.Time) error

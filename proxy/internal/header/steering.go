@@ -11,7 +11,7 @@ var steering = setOf(`X-Data-Parallel-Rank X-Dp-Rank X-Prefill-Dp-Rank X-Worker-
 	X-Dynamo-Meta-Policy-Class X-Smg-Target-Worker X-Smg-Tenant-Id X-Smg-Priority X-Llm-D-Model-Name-Rewrite X-Gateway-Model-Name-Rewrite
 	X-Llm-D-Inference-Objective X-Llm-D-Inference-Fairness-Id X-Gateway-Inference-Objective X-Gateway-Inference-Fairness-Id`)
 
-// steers reports whether a name, in the form of net/http, is that of a field that steers the parts of a serving system.
+// steers reports whether a field, by its name in the form of net/http, steers the parts of a serving system.
 func steers(name string) bool {
 	if !strings.HasPrefix(name, "X") {
 		return false

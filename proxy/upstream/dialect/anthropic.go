@@ -14,7 +14,7 @@ const cacheControl Field = "cache_control"
 // Name is "anthropic".
 func (anthropic) Name() string { return "anthropic" }
 
-// Caps are those of the model.
+// Caps returns what retention is worth for the family of a model.
 func (anthropic) Caps(model string) Caps { return anthropicFamily(model).caps() }
 
 // Edit marks the end of the system prompt, or of the tools where there is none.

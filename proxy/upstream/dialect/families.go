@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Caps is what retention is worth asking for at an upstream, for one model. The prices are parts of that of a token which is computed and
-// not kept. The zero value: no field of the upstream concerns retention, and nothing is charged for it.
+// Caps is what retention is worth asking for at an upstream, for one model. The prices are fractions of the price of a token which is
+// computed and not kept. The zero value: no field of the upstream concerns retention, and nothing is charged for it.
 type Caps struct {
 	Minimum   int     // tokens of the shortest prefix that is kept
 	Retain    bool    // RetainShort and RetainLong can be expressed, in part at least

@@ -18,7 +18,7 @@ const (
 // Name is its name in settings.
 func (o openAI) Name() string { return o.name }
 
-// Caps are those of the model's family.
+// Caps returns what retention is worth for the family of a model.
 func (openAI) Caps(model string) Caps { return openAIFamily(model).caps() }
 
 // Edit adds the key of the prefix, and what the family has for retention.

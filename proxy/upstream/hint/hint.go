@@ -56,7 +56,7 @@ func New(o Options) *Keys {
 // Generation is the present generation.
 func (k *Keys) Generation() uint64 { return k.generation.Load() }
 
-// SetGeneration replaces the generation: all names that are computed from now on differ from those of another generation.
+// SetGeneration replaces the generation: names that are computed under different generations differ.
 func (k *Keys) SetGeneration(n uint64) { k.generation.Store(n) }
 
 // Request is what the intent of a request depends on.

@@ -274,7 +274,7 @@ func (m *Returns) fit(seen []Seen) {
 	}
 }
 
-// Of is the fit of category c at the last Refit: that of its type, or of all, where it was not seen before.
+// Of is the fit of category c at the last Refit. For a category that was not seen before it is the fit of its type, or of all categories.
 func (m *Returns) Of(c uint32) Fit {
 	if i, ok := m.number[c]; ok && m.seen[i].fit.P > 0 {
 		return m.seen[i].fit

@@ -10,7 +10,8 @@ type byPrefix struct{ turns LeastLoaded }
 
 // The weights are in tokens that wait. They are measured, by reprise-lab fleet. With a weight of 1 of the request's own tokens, scaffolds
 // spread over all replicas until no cache has room for them. Without owners of conversations, two proxies miss at every turn that the other
-// one got before. The limit is far above that of consistent hashing for few requests in flight, and near it for many.
+// one got before. With few requests in flight the limit is far above the limit of consistent
+// hashing, and with many it is near it.
 const (
 	uncachedWeight     = 6        // a token of the request that the replica does not hold
 	ownerWeight        = 3        // a token of a scaffold that no replica holds, elsewhere than at its owner

@@ -13,7 +13,7 @@ type Member struct {
 	Capacity int    // tokens that its KV cache holds; 0: 2,000,000
 }
 
-// FleetOptions are those of a fleet.
+// FleetOptions configures a Fleet.
 type FleetOptions struct {
 	Chooser Chooser // nil: Default
 	Seed    uint64  // of the order of the members for a key; equal in proxies that should agree

@@ -38,7 +38,7 @@ type queue struct {
 // firstSlots is the size of an empty table, a power of two.
 const firstSlots = 64
 
-// newIndex returns an index without blocks. capacities are those of its members, in blocks.
+// newIndex returns an index without blocks. capacities has the capacity of each member, in blocks.
 func newIndex(capacities ...int) *index {
 	x := &index{nodes: make([]node, 1), slots: make([]uint64, firstSlots), queues: make([]queue, len(capacities))}
 	for member, blocks := range capacities {

@@ -37,7 +37,7 @@ func newChooser(name string, seed uint64) (prefix.Chooser, error) {
 // random sends a request to any replica, with a probability in proportion to its share. It is not safe for concurrent use.
 type random struct{ rng *rand.Rand }
 
-// Choose implements choose.Chooser.
+// Choose implements prefix.Chooser.
 func (c random) Choose(_ *prefix.Request, loads []prefix.Load) int {
 	shares := 0.0
 	for i := range loads {
@@ -63,7 +63,7 @@ const (
 	smgRelative = 1.5
 )
 
-// Choose implements choose.Chooser.
+// Choose implements prefix.Chooser.
 func (c *smg) Choose(r *prefix.Request, loads []prefix.Load) int {
 	fewest, most, longest := loads[0].InFlight, loads[0].InFlight, 0
 	for i := range loads {
@@ -89,7 +89,7 @@ const (
 	gieKV     = 2
 )
 
-// Choose implements choose.Chooser. Of replicas with equal scores it takes the least loaded.
+// Choose implements prefix.Chooser. Of replicas with equal scores it takes the least loaded.
 func (c *gie) Choose(r *prefix.Request, loads []prefix.Load) int {
 	shortest, longest := loads[0].InFlight, loads[0].InFlight
 	for i := range loads {
@@ -119,7 +119,7 @@ func part(n, all int) float64 { return min(1, float64(n)/float64(max(1, all))) }
 // the request and of what is in use with it.
 type dynamo struct{ turns prefix.LeastLoaded }
 
-// Choose implements choose.Chooser. Of replicas with equal costs it takes the least loaded.
+// Choose implements prefix.Chooser. Of replicas with equal costs it takes the least loaded.
 func (c *dynamo) Choose(r *prefix.Request, loads []prefix.Load) int {
 	cost := func(l *prefix.Load) float64 {
 		uncached := max(0, r.Tokens-l.Cached)

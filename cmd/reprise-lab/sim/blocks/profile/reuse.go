@@ -26,7 +26,7 @@ type Reuse struct {
 	Fit  Fit     `json:"fit"`
 }
 
-// Fit is an exponential with a share that never returns: F(t) = P (1 - exp(-t / Mean)), fitted by package returns.
+// Fit is an exponential with a share that never returns: F(t) = P (1 - exp(-t / Mean)), fitted by package hint.
 type Fit struct {
 	P    float64 `json:"p"`
 	Mean float64 `json:"mean_seconds"`
