@@ -93,7 +93,7 @@ func TestSharedLog(t *testing.T) {
 				if ev.Kind == store.EventUse || ev.Kind == store.EventArrive {
 					seq++
 				}
-				s.Replica().Apply(ev)
+				s.Apply(ev)
 			}
 			l.compare(t, s, keys)
 		}
@@ -140,7 +140,7 @@ func TestConflict(t *testing.T) {
 	s.Alias(key("alias"), mine.ID, 0)
 	theirs := entry("a")
 	theirs.ID, theirs.Answer, theirs.Size = 2<<37+1, nil, 700
-	evs := s.Replica().Apply(store.Event{Kind: store.EventInsert, ID: theirs.ID, Entry: theirs, At: policy.Tick{Seq: 9}})
+	evs := s.Apply(store.Event{Kind: store.EventInsert, ID: theirs.ID, Entry: theirs, At: policy.Tick{Seq: 9}})
 	if len(evs) != 2 || evs[0].Kind != store.EventExpire || evs[0].ID != mine.ID || evs[0].Key != mine.Key || evs[1].Kind != store.EventInsert || evs[1].ID != theirs.ID {
 		t.Errorf("%+v", evs)
 	}
@@ -165,7 +165,7 @@ func TestSharedTicks(t *testing.T) {
 		{store.Event{Kind: store.EventInsert, ID: theirs.ID, Entry: theirs, At: far}, 2},
 		{store.Event{Kind: store.EventArrive, Topic: 7, At: far}, 3},
 	} {
-		evs := s.Replica().Apply(c.ev)
+		evs := s.Apply(c.ev)
 		if len(evs) != 1 || evs[0].At.Seq != c.want || evs[0].At.At >= far.At {
 			t.Errorf("event %d: %+v", i, evs)
 		}
@@ -178,7 +178,7 @@ func TestEvictedElsewhere(t *testing.T) {
 	for _, name := range []string{"a", "b"} {
 		s.Put(entry(name), s.Tick())
 	}
-	s.Replica().Apply(store.Event{Kind: store.EventEvict, ID: 2})
+	s.Apply(store.Event{Kind: store.EventEvict, ID: 2})
 	if st := s.Stats(); st.Faults != 0 || st.Evictions != 1 || st.Entries != 1 {
 		t.Errorf("%+v", st)
 	}
@@ -222,21 +222,21 @@ func TestList(t *testing.T) {
 	s := outside(t, func(o *store.Options) { o.Evictor, o.Process, o.OnFault = mine, 2, func(string, error) { faults++ } })
 	old := *entries[3]
 	old.Created = time.Unix(1, 0)
-	s.Replica().Apply(store.Event{Kind: store.EventInsert, ID: 4, Entry: &old})
-	s.Replica().Apply(store.Event{Kind: store.EventInsert, ID: 3, Entry: entries[2]})
+	s.Apply(store.Event{Kind: store.EventInsert, ID: 4, Entry: &old})
+	s.Apply(store.Event{Kind: store.EventInsert, ID: 3, Entry: entries[2]})
 	s.Alias(key("gone"), 3, 0)
-	all, err := s.Replica().List(disk)
+	all, err := s.List(disk)
 	if err != nil || faults != 1 {
 		t.Fatal(err, faults)
 	}
 	var anchors []policy.ID
 	for _, e := range all.Entries {
-		s.Replica().Insert(e, false)
+		s.Insert(e, false)
 		if e.Anchor {
 			anchors = append(anchors, e.ID)
 		}
 	}
-	s.Replica().Finish(all)
+	s.FinishList(all)
 	for _, want := range entries {
 		e, ok := s.Get(want.ID)
 		if !ok || !e.SameAnswer(want) || e.Size != want.Size || want.ID > 4 && mine.Importance(e.ID) != keeper.Importance(e.ID) {
@@ -271,7 +271,7 @@ func TestListOfTwo(t *testing.T) {
 	}
 	disk := mixed(t, entries, &storetest.Memory{})
 	s := outside(t)
-	all, err := s.Replica().List(disk)
+	all, err := s.List(disk)
 	if err != nil || len(all.Entries) != 1 || all.Entries[0].ID != 1 {
 		t.Errorf("%+v, %v", all, err)
 	}
@@ -288,7 +288,7 @@ func TestAdopt(t *testing.T) {
 	e.Topic = 5<<37 + 1
 	s.Put(e, s.Tick())
 	secret := [32]byte{1, 2, 3}
-	if evs := s.Replica().Adopt(secret, 9); len(evs) != 1 || evs[0].Kind != store.EventPurge || evs[0].ID != e.ID {
+	if evs := s.Adopt(secret, 9); len(evs) != 1 || evs[0].Kind != store.EventPurge || evs[0].ID != e.ID {
 		t.Errorf("%+v", evs)
 	}
 	after := entry("a")

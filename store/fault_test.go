@@ -160,8 +160,8 @@ func TestSpaceKnownLater(t *testing.T) {
 			return "", 0
 		})}
 		s = open(t, late)
-		if !slices.Equal(asked, []string{"x"}) || (s.Vectors().Missing() == 0) != same || s.Stats().Entries != 1 {
-			t.Errorf("same %v: asked for %q, %d lack a vector", same, asked, s.Vectors().Missing())
+		if !slices.Equal(asked, []string{"x"}) || (s.MissingVectors() == 0) != same || s.Stats().Entries != 1 {
+			t.Errorf("same %v: asked for %q, %d lack a vector", same, asked, s.MissingVectors())
 		}
 		if same {
 			continue
@@ -174,16 +174,16 @@ func TestSpaceKnownLater(t *testing.T) {
 		asked = nil
 		late.Backing = disk.Reopen()
 		s = open(t, late)
-		if !slices.Equal(asked, []string{"x"}) || s.Vectors().Missing() != 2 {
-			t.Errorf("after a restart without an answer: asked for %q, %d lack a vector", asked, s.Vectors().Missing())
+		if !slices.Equal(asked, []string{"x"}) || s.MissingVectors() != 2 {
+			t.Errorf("after a restart without an answer: asked for %q, %d lack a vector", asked, s.MissingVectors())
 		}
-		s.Vectors().SetSpace("y", 2)
-		for e := range s.Vectors().Lacking() {
-			s.Vectors().Set(e.ID, []float32{0, 1})
+		s.SetSpace("y", 2)
+		for e := range s.Lacking() {
+			s.SetVector(e.ID, []float32{0, 1})
 		}
 		s.Close()
-		if s = open(t, store.Options{Backing: disk.Reopen(), Space: "y", Dim: 2}); s.Vectors().Missing() != 0 {
-			t.Errorf("%d lack a vector after a restart in their space", s.Vectors().Missing())
+		if s = open(t, store.Options{Backing: disk.Reopen(), Space: "y", Dim: 2}); s.MissingVectors() != 0 {
+			t.Errorf("%d lack a vector after a restart in their space", s.MissingVectors())
 		}
 		s.Close()
 		asked = nil

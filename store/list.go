@@ -28,8 +28,7 @@ type Listing struct {
 
 // List reads the entries of a shared store while this one is in use, all into memory. It leaves out damaged records and reports them as a
 // fault.
-func (r Replica) List(from Backing) (*Listing, error) {
-	s := r.s
+func (s *Store) List(from Backing) (*Listing, error) {
 	l := newLoader(s.core.space.Load())
 	report, err := from.Load(l.add)
 	if err != nil {
@@ -56,14 +55,14 @@ func (r Replica) List(from Backing) (*Listing, error) {
 	return all, nil
 }
 
-// Finish imports the listed topics into the policy. Call it after the listed entries were inserted.
-func (r Replica) Finish(l *Listing) {
-	p := r.s.core.keeper.persistent
+// FinishList imports the listed topics into the policy. Call it after the listed entries were inserted.
+func (s *Store) FinishList(l *Listing) {
+	p := s.core.keeper.persistent
 	if p == nil {
 		return
 	}
 	for part := range slices.Chunk(l.topics, batchLocked) {
-		r.s.change(func(*events) {
+		s.change(func(*events) {
 			for _, t := range part {
 				p.ImportTopic(t)
 			}
@@ -81,8 +80,8 @@ func (l *loader) listed(r *resident) *Listed {
 
 // Insert stores an entry as it is listed, with these aliases and no others, and returns what it changed. If replaced, because the answer was
 // replaced here since, it changes only the aliases. Ticks are as in Apply.
-func (r Replica) Insert(e *Listed, replaced bool) []Event {
-	s, at := r.s, r.s.clock.last()
+func (s *Store) Insert(e *Listed, replaced bool) []Event {
+	at := s.clock.last()
 	return s.change(func(evs *events) {
 		if !replaced {
 			e.insert(&s.core, at, evs)

@@ -187,9 +187,9 @@ func TestOutsideLeavesNoState(t *testing.T) {
 			case 0, 1:
 				e := entry(fmt.Sprint(id))
 				e.ID, e.Size, e.Answer = id, 900, nil
-				s.Replica().Apply(store.Event{Kind: store.EventInsert, ID: id, Entry: e})
+				s.Apply(store.Event{Kind: store.EventInsert, ID: id, Entry: e})
 			case 2:
-				s.Replica().Apply(store.Event{Kind: store.EventEvict, ID: id})
+				s.Apply(store.Event{Kind: store.EventEvict, ID: id})
 			case 3:
 				s.Hit(id, 0, s.Tick())
 			case 4:

@@ -7,11 +7,7 @@ import (
 	"reprise/policy"
 )
 
-// Replica makes a store follow what others have done: the log of another store, or that of several processes that share their entries.
-type Replica struct{ s *Store }
-
-// Replica returns the part of s that follows a log.
-func (s *Store) Replica() Replica { return Replica{s} }
+// What follows makes a store repeat what others have done: the log of another store, or of several processes that share their entries.
 
 // Apply repeats an event that another store has returned, and returns what it changed. It makes no decisions: victims are those
 // of the log, so a store that applies a log is opened without a limit. The policy gets the same calls and ends in the same
@@ -21,8 +17,7 @@ func (s *Store) Replica() Replica { return Replica{s} }
 // what it says, whatever it finds: an insertion under a key that has another entry removes that one, an alias moves, one of an entry
 // that is gone ends, and a use or a removal of such an entry does nothing. Applied twice, an event changes nothing more. The ticks are
 // those of this process: a use and an arrival take the next one, because they count as a request here too, and an insertion the last.
-func (r Replica) Apply(ev Event) []Event {
-	s := r.s
+func (s *Store) Apply(ev Event) []Event {
 	one := func(ev Event, ok bool) []Event {
 		if !ok {
 			return nil
@@ -52,7 +47,7 @@ func (r Replica) Apply(ev Event) []Event {
 		if len(ev.Vector) == 0 { // it is of another space
 			return nil
 		}
-		set, _, ok := s.Vectors().Set(ev.ID, ev.Vector)
+		set, _, ok := s.SetVector(ev.ID, ev.Vector)
 		return one(set, ok)
 	case EventEvict:
 		return s.change(func(evs *events) { s.core.evict(ev.ID, evs) })
@@ -62,10 +57,10 @@ func (r Replica) Apply(ev Event) []Event {
 }
 
 // Unalias ends all aliases of an entry.
-func (r Replica) Unalias(id policy.ID) {
-	r.s.change(func(*events) {
-		if one := r.s.core.table.ids[id]; one != nil {
-			r.s.core.keepAliases(one, nil)
+func (s *Store) Unalias(id policy.ID) {
+	s.change(func(*events) {
+		if one := s.core.table.ids[id]; one != nil {
+			s.core.keepAliases(one, nil)
 		}
 	})
 }
@@ -73,8 +68,7 @@ func (r Replica) Unalias(id policy.ID) {
 // Trim evicts entries while a limit is exceeded, most at most, and returns their removals: for the one of several processes that share a
 // store which decides for all. The victims are those that a store with that limit would have chosen, if it is called after each change.
 // Entries whose time is over go first, where it finds some.
-func (r Replica) Trim(limit policy.Limit, most int) []Event {
-	s := r.s
+func (s *Store) Trim(limit policy.Limit, most int) []Event {
 	return s.change(func(evs *events) {
 		for range most {
 			if !s.core.over(limit) {
@@ -98,10 +92,10 @@ func (c *core) over(limit policy.Limit) bool {
 
 // Full reports whether one more entry of some size would exceed a limit by more than 0.5 %: the process that evicts has not kept up. Other
 // processes may add another 0.5 % before this one reads of it. While the limit is not exceeded there is room for one entry of any size.
-func (r Replica) Full(limit policy.Limit, size int64) bool {
-	r.s.mu.RLock()
-	defer r.s.mu.RUnlock()
-	l := r.s.core.keeper.ledger
+func (s *Store) Full(limit policy.Limit, size int64) bool {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	l := s.core.keeper.ledger
 	if limit.Entries > 0 && l.Entries() > limit.Entries && l.Entries() >= limit.Entries+limit.Entries/200 {
 		return true
 	}
@@ -110,8 +104,7 @@ func (r Replica) Full(limit policy.Limit, size int64) bool {
 
 // Adopt removes every entry and takes over the secret and the process number of a shared store that could not be reached at Open. It holds the lock
 // until all entries are removed, so remove most of them before.
-func (r Replica) Adopt(secret [32]byte, process uint16) []Event {
-	s := r.s
+func (s *Store) Adopt(secret [32]byte, process uint16) []Event {
 	return s.change(func(evs *events) {
 		for _, id := range slices.Sorted(maps.Keys(s.core.table.ids)) {
 			if s.core.keeper.ledger.Remove(id, policy.Purged) {

@@ -161,7 +161,7 @@ func TestRequestsAreCounted(t *testing.T) {
 	log = append(log, s.Put(entry("a"), s.Tick())...)
 	log = append(log, s.Alias(key("b"), a.ID, 1)...)
 	for _, ev := range log {
-		follower.Replica().Apply(ev)
+		follower.Apply(ev)
 	}
 	for who, st := range map[string]store.Stats{"the store": s.Stats(), "its follower": follower.Stats()} {
 		if st.Requests != 4 || st.Hits != 2 {

@@ -37,7 +37,7 @@ func newTwins(t *testing.T, name string, limit policy.Limit) *twins {
 func (w *twins) both(step int, change func(*store.Store) []store.Event) {
 	w.t.Helper()
 	want := gone(change(w.bound))
-	got := append(gone(change(w.shared)), gone(w.shared.Replica().Trim(w.limit, 1000))...)
+	got := append(gone(change(w.shared)), gone(w.shared.Trim(w.limit, 1000))...)
 	if !slices.Equal(got, want) {
 		w.t.Fatalf("step %d: victims %v, with a limit %v", step, got, want)
 	}
@@ -94,7 +94,7 @@ func TestTrimInParts(t *testing.T) {
 	}
 	var parts []int
 	for {
-		evs := s.Replica().Trim(policy.Limit{Entries: 30}, 32)
+		evs := s.Trim(policy.Limit{Entries: 30}, 32)
 		if len(evs) == 0 {
 			break
 		}
@@ -120,7 +120,7 @@ func TestTrimTakesWhatIsOver(t *testing.T) {
 	put("used long ago", time.Hour)
 	put("over", time.Minute)
 	now = now.Add(90 * time.Second)
-	if got := s.Replica().Trim(policy.Limit{Entries: 1}, 9); len(got) != 1 || got[0].Kind != store.EventExpire || got[0].ID != 2 {
+	if got := s.Trim(policy.Limit{Entries: 1}, 9); len(got) != 1 || got[0].Kind != store.EventExpire || got[0].ID != 2 {
 		t.Errorf("%+v", got)
 	}
 }
@@ -131,7 +131,7 @@ func TestTrimEnds(t *testing.T) {
 		s := outside(t, func(o *store.Options) { o.Evictor = nameless{classic.NewLRU(), victim} })
 		s.Put(entry("a"), s.Tick())
 		s.Put(entry("b"), s.Tick())
-		if evs := s.Replica().Trim(policy.Limit{Entries: 1}, 9); len(evs) > 0 || s.Stats().Entries != 2 || s.Stats().Faults != 1 {
+		if evs := s.Trim(policy.Limit{Entries: 1}, 9); len(evs) > 0 || s.Stats().Entries != 2 || s.Stats().Faults != 1 {
 			t.Errorf("victim %d: %+v, %+v", victim, evs, s.Stats())
 		}
 	}
@@ -158,11 +158,11 @@ func TestFull(t *testing.T) {
 		{policy.Limit{Bytes: 50*size - 1}, (50*size-1)/200 - 1, false},
 		{policy.Limit{Bytes: 50*size - 1}, (50*size - 1) / 200, true},
 	} {
-		if got := s.Replica().Full(c.limit, c.size); got != c.full {
+		if got := s.Full(c.limit, c.size); got != c.full {
 			t.Errorf("limit %+v, one of %d more: %v", c.limit, c.size, got)
 		}
 	}
-	if big := (policy.Limit{Entries: 49}); !s.Replica().Full(big, 1) || s.Replica().Full(policy.Limit{Entries: 51}, 1) {
+	if big := (policy.Limit{Entries: 49}); !s.Full(big, 1) || s.Full(policy.Limit{Entries: 51}, 1) {
 		t.Error("one entry over a small limit")
 	}
 }

@@ -40,7 +40,7 @@ func TestUse(t *testing.T) {
 	want(0, time.Time{})
 	s.Hit(e.ID, 0, s.Tick())
 	want(1, again.Created) // no use comes before the answer
-	s.Replica().Apply(store.Event{Kind: store.EventUse, ID: e.ID, At: s.Tick()})
+	s.Apply(store.Event{Kind: store.EventUse, ID: e.ID, At: s.Tick()})
 	want(2, again.Created)
 	if before.Use().Hits != 2 {
 		t.Errorf("the answer of before has %d hits", before.Use().Hits) // those of its own

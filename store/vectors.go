@@ -21,38 +21,31 @@ func (t *table) noteVector(r *resident, vector []float32) {
 	}
 }
 
-// Vectors manages the vectors of a store: which entries lack one, and the space of all.
-type Vectors struct{ s *Store }
-
-// Vectors returns the part of s that manages vectors.
-func (s *Store) Vectors() Vectors { return Vectors{s} }
-
 // Lacking yields the entries that have a prompt and no vector at the moment of the call, the last used first. It skips an entry that has got its
 // vector when its turn comes.
-func (v Vectors) Lacking() iter.Seq[Restored] {
+func (s *Store) Lacking() iter.Seq[Restored] {
 	return func(yield func(Restored) bool) {
-		for _, id := range v.lacking() {
-			if one, ok := v.lacks(id); ok && !yield(one) {
+		for _, id := range s.lacking() {
+			if one, ok := s.lacks(id); ok && !yield(one) {
 				return
 			}
 		}
 	}
 }
 
-// Missing returns how many entries have a prompt and no vector.
-func (v Vectors) Missing() int {
-	v.s.mu.RLock()
-	defer v.s.mu.RUnlock()
-	return len(v.s.core.table.lacking)
+// MissingVectors returns how many entries have a prompt and no vector.
+func (s *Store) MissingVectors() int {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	return len(s.core.table.lacking)
 }
 
 // lacking returns the ids for Lacking. It releases the lock after some entries each time; see All.
-func (v Vectors) lacking() []policy.ID {
+func (s *Store) lacking() []policy.ID {
 	type used struct {
 		id   policy.ID
 		last int64
 	}
-	s := v.s
 	s.mu.RLock()
 	all := make([]used, 0, len(s.core.table.lacking))
 	for id := range s.core.table.lacking {
@@ -71,21 +64,20 @@ func (v Vectors) lacking() []policy.ID {
 	return ids
 }
 
-func (v Vectors) lacks(id policy.ID) (one Restored, ok bool) {
-	v.s.mu.RLock()
-	defer v.s.mu.RUnlock()
-	if _, ok = v.s.core.table.lacking[id]; ok {
-		one = v.s.core.restored(v.s.core.table.ids[id])
+func (s *Store) lacks(id policy.ID) (one Restored, ok bool) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if _, ok = s.core.table.lacking[id]; ok {
+		one = s.core.restored(s.core.table.ids[id])
 	}
 	return one, ok
 }
 
-// Set sets the vector of an entry that lacks one, and returns the entry with it. It returns false if the entry is gone or has a vector by now.
+// SetVector sets the vector of an entry that lacks one, and returns the entry with it. It returns false if the entry is gone or has a vector by now.
 // A nil vector means that nothing in the prompt can be compared: Lacking leaves the entry out until the next start, and nothing is written.
 //
 // The size of the entry does not change: with Options.Dim it has included the vector from the beginning.
-func (v Vectors) Set(id policy.ID, vector []float32) (ev Event, one Restored, ok bool) {
-	s := v.s
+func (s *Store) SetVector(id policy.ID, vector []float32) (ev Event, one Restored, ok bool) {
 	s.change(func(*events) {
 		if _, ok = s.core.table.lacking[id]; !ok {
 			return
@@ -105,8 +97,7 @@ func (v Vectors) Set(id policy.ID, vector []float32) (ev Event, one Restored, ok
 // SetSpace sets the space and the length of its vectors if they were not known at Open. Call it once, before the first vector is put or set.
 // Vectors of this space that the backing has are not read again, and the sizes of entries that were put before do not change until the next
 // start.
-func (v Vectors) SetSpace(name string, dim int) {
-	s := v.s
+func (s *Store) SetSpace(name string, dim int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := &space{name, dim}

@@ -38,7 +38,7 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 		case c.state.store.Behind():
 			reason = ReasonBehind
 			return nil
-		case c.opt.Ceiling != (policy.Limit{}) && c.state.store.Replica().Full(c.opt.Ceiling, e.Footprint(len(e.Vector))):
+		case c.opt.Ceiling != (policy.Limit{}) && c.state.store.Full(c.opt.Ceiling, e.Footprint(len(e.Vector))):
 			reason = ReasonFull
 			return nil
 		}

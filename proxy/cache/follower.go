@@ -55,10 +55,10 @@ func (f *Follower) apply(ev Event) error {
 // comes back without its aliases; those that were made here follow in the log.
 func (f *Follower) overriddenLocked(ev *Event) {
 	if _, removed := ev.Reason(); removed {
-		f.state.store.Replica().Unalias(ev.ID)
+		f.state.store.Unalias(ev.ID)
 	} else if ev.Entry != nil {
 		if e, alias, ok := f.state.store.Lookup(ev.Entry.Key); ok && !alias && e.ID != ev.ID {
-			f.state.store.Replica().Unalias(e.ID)
+			f.state.store.Unalias(e.ID)
 		}
 	}
 }
@@ -73,7 +73,7 @@ func (f *Follower) applyLocked(ev Event) error {
 		}
 		return f.state.reviveLocked(ev.ID, ev.Vector)
 	}
-	evs := f.state.store.Replica().Apply(ev)
+	evs := f.state.store.Apply(ev)
 	if ev.Kind == store.EventUse {
 		if len(evs) > 0 { // with the tick that it has here
 			ev.At = evs[0].At
@@ -164,7 +164,7 @@ func (f *Follower) Trim(limit policy.Limit) (err error) {
 func (f *Follower) trimPart(limit policy.Limit) (more bool, err error) {
 	f.state.lock()
 	defer f.state.mu.Unlock()
-	evs := f.state.store.Replica().Trim(limit, partSize)
+	evs := f.state.store.Trim(limit, partSize)
 	return len(evs) > 0, f.state.settleLocked(evs, 0, nil)
 }
 
@@ -173,7 +173,7 @@ func (f *Follower) trimPart(limit policy.Limit) (more bool, err error) {
 // to them. It takes the lock for a few entries at a time, and what stays can be served meanwhile. No event may be applied beside it.
 // After an error, which is not a Fault, the cache has entries from before.
 func (f *Follower) Reconcile(ctx context.Context, from store.Backing, keep func(policy.ID) bool) (faults error) {
-	listing, err := f.state.store.Replica().List(from)
+	listing, err := f.state.store.List(from)
 	if err != nil {
 		return fmt.Errorf("reconcile: %w", err)
 	}
@@ -191,7 +191,7 @@ func (f *Follower) Reconcile(ctx context.Context, from store.Backing, keep func(
 		}
 		runtime.Gosched()
 	}
-	f.state.store.Replica().Finish(listing)
+	f.state.store.FinishList(listing)
 	faults = errors.Join(faults, f.learner.restoreEvidence(listing.Evidence))
 	var gone []policy.ID
 	for e := range f.state.store.All() {
@@ -217,7 +217,7 @@ func (f *Follower) insertPart(part []*store.Listed) (faults error) {
 		if overridden {
 			f.overriddenLocked(&ev)
 		}
-		evs := f.state.store.Replica().Insert(e, overridden)
+		evs := f.state.store.Insert(e, overridden)
 		faults = errors.Join(faults, f.state.settleLocked(evs, topics.TopicID(e.Topic), nil))
 	}
 	return faults
@@ -226,7 +226,7 @@ func (f *Follower) insertPart(part []*store.Listed) (faults error) {
 // TakeVectors gives entries that lack one the vectors that a shared store has of them, for a process that had no space when it read them.
 // After an error, which is not a Fault, Revive computes them.
 func (f *Follower) TakeVectors(ctx context.Context, from store.Backing) (faults error) {
-	listing, err := f.state.store.Replica().List(from)
+	listing, err := f.state.store.List(from)
 	if err != nil {
 		return fmt.Errorf("take vectors: %w", err)
 	}
@@ -267,7 +267,7 @@ func (f *Follower) Adopt(secret [32]byte, process uint16) error {
 	_, _, err := f.purge(func(*store.Entry) bool { return true }, nil, true)
 	f.beginApplied()
 	defer f.endApplied()
-	err = errors.Join(err, f.state.settleLocked(f.state.store.Replica().Adopt(secret, process), 0, nil))
+	err = errors.Join(err, f.state.settleLocked(f.state.store.Adopt(secret, process), 0, nil))
 	f.state.topics.SetProcess(process)
 	f.state.epoch.Add(1) // behind the secret: who reads this epoch reads that secret
 	f.state.purges.Add(1)

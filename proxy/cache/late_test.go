@@ -233,7 +233,7 @@ func TestTakeVectors(t *testing.T) {
 	if err := other.state.topics.SetDim(2); err != nil {
 		t.Fatal(err)
 	}
-	other.state.store.Vectors().SetSpace("plane", 2)
+	other.state.store.SetSpace("plane", 2)
 	if err := other.follower.TakeVectors(t.Context(), disk); err != nil {
 		t.Error(err)
 	}

@@ -99,7 +99,7 @@ func (f *Follower) removePart(why policy.Reason, ids []policy.ID, keep func(poli
 		ids = slices.DeleteFunc(ids, func(id policy.ID) bool {
 			kept := keep(id)
 			if kept { // as where a removal is overridden
-				s.store.Replica().Unalias(id)
+				s.store.Unalias(id)
 			}
 			return kept
 		})

@@ -41,13 +41,13 @@ const (
 // left.
 func (c *Cache) Revive(ctx context.Context, report func(Revival)) {
 	r := &reviver{c: c, report: report, size: reviveFirst}
-	if r.shown, r.fault = c.embedder.state(); c.opt.Meaning && r.fault != nil && c.state.store.Vectors().Missing() > 0 {
+	if r.shown, r.fault = c.embedder.state(); c.opt.Meaning && r.fault != nil && c.state.store.MissingVectors() > 0 {
 		r.note()
 	}
 	for c.opt.Meaning && c.opt.Embedder != nil && ctx.Err() == nil {
-		if works := r.check(ctx); works && c.state.store.Vectors().Missing() > 0 {
+		if works := r.check(ctx); works && c.state.store.MissingVectors() > 0 {
 			r.pass(ctx)
-			if r.begun && c.state.store.Vectors().Missing() == 0 && ctx.Err() == nil {
+			if r.begun && c.state.store.MissingVectors() == 0 && ctx.Err() == nil {
 				r.note()
 				r.begun = false
 			}
@@ -71,7 +71,7 @@ type reviver struct {
 }
 
 func (r *reviver) note() {
-	r.report(Revival{Left: r.c.state.store.Vectors().Missing(), Done: r.done, Fault: r.fault, Embedder: r.shown})
+	r.report(Revival{Left: r.c.state.store.MissingVectors(), Done: r.done, Fault: r.fault, Embedder: r.shown})
 }
 
 // check asks the embedder for a vector where it does not work or may not, and reports whether it works.
@@ -105,7 +105,7 @@ func (r *reviver) adopt() error {
 	if err := guard("topics", func() error { return r.adoptSpace() }); err != nil {
 		return err
 	}
-	r.report(Revival{Left: r.c.state.store.Vectors().Missing(), Done: r.done, Embedder: r.shown, Space: r.c.opt.Embedder.Space()})
+	r.report(Revival{Left: r.c.state.store.MissingVectors(), Done: r.done, Embedder: r.shown, Space: r.c.opt.Embedder.Space()})
 	r.c.embedder.ready.Store(true)
 	return nil
 }
@@ -117,7 +117,7 @@ func (r *reviver) adoptSpace() error {
 	if err := r.c.state.topics.SetDim(e.Dim()); err != nil {
 		return err
 	}
-	r.c.state.store.Vectors().SetSpace(e.Space(), e.Dim())
+	r.c.state.store.SetSpace(e.Space(), e.Dim())
 	return nil
 }
 
@@ -125,7 +125,7 @@ func (r *reviver) adoptSpace() error {
 // follow: one prompt that the embedder refuses keeps no others from their vectors.
 func (r *reviver) pass(ctx context.Context) {
 	var batch []store.Restored
-	for e := range r.c.state.store.Vectors().Lacking() {
+	for e := range r.c.state.store.Lacking() {
 		if batch = append(batch, e); len(batch) < r.size {
 			continue
 		}
@@ -206,7 +206,7 @@ func (r *reviver) revive(id policy.ID, vector []float32) error {
 }
 
 func (s *state) reviveLocked(id policy.ID, vector []float32) error {
-	ev, e, ok := s.store.Vectors().Set(id, vector)
+	ev, e, ok := s.store.SetVector(id, vector)
 	if !ok {
 		return nil
 	}

@@ -109,12 +109,12 @@ func TestReviveFaults(t *testing.T) {
 		e.broken.Store(true)
 		r := reviving(t, 100, e)
 		down := r.run(t, time.Hour)
-		if e.calls > 100 || len(down) != 1 || down[0].Fault == nil || r.state.store.Vectors().Missing() != 100 {
+		if e.calls > 100 || len(down) != 1 || down[0].Fault == nil || r.state.store.MissingVectors() != 100 {
 			t.Errorf("an hour of an embedder that is down: %d calls, reports %+v", e.calls, down)
 		}
 		e.broken.Store(false)
-		if r.run(t, time.Hour); r.state.store.Vectors().Missing() != 1 {
-			t.Errorf("%d lack a vector, want the one that is refused", r.state.store.Vectors().Missing())
+		if r.run(t, time.Hour); r.state.store.MissingVectors() != 1 {
+			t.Errorf("%d lack a vector, want the one that is refused", r.state.store.MissingVectors())
 		}
 		e.refuses = ""
 		up := r.run(t, time.Hour)
@@ -156,7 +156,7 @@ func TestReviveStops(t *testing.T) {
 			}
 		}
 		r.Cache.Revive(ctx, func(Revival) {})
-		left := r.state.store.Vectors().Missing()
+		left := r.state.store.MissingVectors()
 		if left == 0 || left == 100 {
 			t.Fatalf("%d left after a stop", left)
 		}
@@ -172,7 +172,7 @@ func TestReviveAnchors(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := reviving(t, 60, &other{})
 		want := map[policy.ID]bool{}
-		for e := range r.state.store.Vectors().Lacking() {
+		for e := range r.state.store.Lacking() {
 			if e.Anchor {
 				want[e.ID] = true
 			}
@@ -196,7 +196,7 @@ func TestReviveNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e := &other{blank: true}
 		r := reviving(t, 10, e)
-		if all := r.run(t, time.Hour); len(all) != 0 || e.calls > 2 || r.state.store.Vectors().Missing() != 0 {
+		if all := r.run(t, time.Hour); len(all) != 0 || e.calls > 2 || r.state.store.MissingVectors() != 0 {
 			t.Errorf("reports %+v, %d calls", all, e.calls)
 		}
 	})

@@ -28,7 +28,7 @@ func testSpaces(t *testing.T, s *session) {
 				t.Errorf("entry %d under another embedder: %+v", i, e)
 			}
 		}
-		for e := range o.Vectors().Lacking() {
+		for e := range o.Lacking() {
 			last = append(last, e.ID)
 		}
 		slices.Reverse(ids)
@@ -37,13 +37,13 @@ func testSpaces(t *testing.T, s *session) {
 		}
 		vectorsOf(t, o, nil)
 		for _, id := range last[:entries/2] {
-			if _, e, ok := o.Vectors().Set(id, []float32{0, 1, float32(id)}); !ok || e.ID != id {
+			if _, e, ok := o.SetVector(id, []float32{0, 1, float32(id)}); !ok || e.ID != id {
 				t.Errorf("entry %d took no vector", id)
 			}
 		}
 	})
 	inStore(t, s, "two", func(o *store.Store) {
-		if n := o.Vectors().Missing(); n != entries/2 {
+		if n := o.MissingVectors(); n != entries/2 {
 			t.Errorf("%d lack a vector after a restart, want %d", n, entries/2)
 		}
 		vectorsOf(t, o, last[:entries/2])
