@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"net/http"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -90,22 +91,24 @@ func (a *admin) listEntries(r *http.Request) (any, error) {
 	}
 	a.settle()
 	l := entryList{Entries: []entryView{}, Counted: countedOf(a.Shared != nil)}
-	page := first{limit: limit}
+	var places []place
 	for e := range a.Entries.All() {
 		if !match(e) {
 			continue
 		}
 		l.Total++
-		page.offer(place{by.value(e), e.ID}, from)
+		if p := (place{by.value(e), e.ID}); from == nil || p.compare(*from) > 0 {
+			places = append(places, p)
+		}
 	}
-	places, more := page.end()
-	for _, p := range places {
+	slices.SortFunc(places, place.compare)
+	for _, p := range places[:min(limit, len(places))] {
 		if e, ok := a.Entries.Get(p.id); ok { // it may have left meanwhile
 			l.Entries = append(l.Entries, viewOf(e))
 		}
 	}
-	if more {
-		l.Next = places[len(places)-1].text(by.name)
+	if len(places) > limit {
+		l.Next = places[limit-1].text(by.name)
 	}
 	return l, nil
 }

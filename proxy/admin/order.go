@@ -2,7 +2,6 @@ package admin
 
 import (
 	"cmp"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -79,33 +78,4 @@ func parsePlace(sort, text string) (*place, error) {
 		return nil, apierror.BadRequest("invalid_parameter", "before is "+apierror.Quote(text)+"; allowed with sort="+sort+" is "+words+".")
 	}
 	return &p, nil
-}
-
-// first finds the first places of a page. It holds twice as many as the page at most.
-type first struct {
-	limit int
-	found []place
-	more  bool // some were left out
-}
-
-// offer takes p if it comes after the page before, which ends with after; nil: there is none.
-func (f *first) offer(p place, after *place) {
-	if after != nil && p.compare(*after) <= 0 {
-		return
-	}
-	if f.found = append(f.found, p); len(f.found)/2 >= f.limit {
-		f.cut()
-	}
-}
-
-func (f *first) cut() {
-	slices.SortFunc(f.found, place.compare)
-	f.more = f.more || len(f.found) > f.limit
-	f.found = f.found[:min(len(f.found), f.limit)]
-}
-
-// end is the page, and whether there is another one after it.
-func (f *first) end() (page []place, more bool) {
-	f.cut()
-	return f.found, f.more
 }
