@@ -57,7 +57,7 @@ func order[T any](s *container.Slots[policy.ID, T], id policy.ID, words string) 
 
 // Forecast offers the least recently used first.
 func (l *LRU) Forecast(to *policy.Forecast, from int) (next int) {
-	o := offers[uint32]{f: to, slots: &l.slots}
+	o := offers[struct{}]{f: to, slots: &l.slots}
 	return int(o.queue(start(from, l.queue.Tail), policy.ForecastStep))
 }
 

@@ -4,10 +4,10 @@ import (
 	"testing"
 
 	"reprise/cmd/reprise-lab/policies"
+	"reprise/cmd/reprise-lab/policies/kv"
 	"reprise/cmd/reprise-lab/policies/pinning"
 	"reprise/internal/policytest"
 	"reprise/policy"
-	"reprise/policy/classic"
 )
 
 // TestPinnedIsLazy: an entry leaves the inner policy only when it is named, and comes back at its last Unpin.
@@ -97,8 +97,8 @@ func TestNewestGoesOnceReleased(t *testing.T) {
 
 // TestPinnedIsThePinner: a policy that can pin is not wrapped.
 func TestPinnedIsThePinner(t *testing.T) {
-	l := classic.NewLRU()
-	if p := pinning.Pinned(l); p.Evictor != policy.Evictor(l) || p.Pinner != pinning.Pinner(l) {
-		t.Errorf("%T and %T for an LRU", p.Evictor, p.Pinner)
+	g := kv.NewGDSF(policy.Hits)
+	if p := pinning.Pinned(g); p.Evictor != policy.Evictor(g) || p.Pinner != pinning.Pinner(g) {
+		t.Errorf("%T and %T for a GDSF", p.Evictor, p.Pinner)
 	}
 }

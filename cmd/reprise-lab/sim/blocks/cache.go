@@ -7,7 +7,7 @@ import (
 )
 
 // Cache is the KV blocks of one engine: slots that have the content of a block, or none yet. Which content is dropped when a slot is needed
-// is decided by an evictor, among the blocks that no running request holds. With classic.LRU the rule is that of vLLM.
+// is decided by an evictor, among the blocks that no running request holds. With classic.LRU the rule is that of vLLM (see recent).
 //
 // A request holds the blocks that are there, reserves slots for the others, fills them as they are computed, and releases all when it ends,
 // the deepest first. Cache is the owner of these counts, and the only caller of its evictor's Insert and Remove. It is not safe for
@@ -33,8 +33,7 @@ type slot struct {
 	refs uint32 // of running requests
 }
 
-// NewCache returns an empty cache of so many blocks, with an empty evictor. A classic.LRU is not used: another implementation of it, which is
-// faster here, takes its place.
+// NewCache returns an empty cache of so many blocks, with an empty evictor. In place of a classic.LRU it uses recent, which can pin.
 func NewCache(capacity int, e policy.Evictor) *Cache {
 	if _, ok := e.(*classic.LRU); ok {
 		e = &recent{}

@@ -120,7 +120,7 @@ type played struct {
 
 // newPlayed plays under a policy of the registry, or recency, which is lru as NewCache replaces it.
 func newPlayed(t testing.TB, name string, capacity int) *played {
-	p := &played{TB: t, m: model{capacity: capacity, refs: map[uint32]int{}}, lru: name == "lru" || name == recency}
+	p := &played{TB: t, m: model{capacity: capacity, refs: map[uint32]int{}}, lru: name == recency}
 	if name == recency {
 		p.c = NewCache(capacity, classic.NewLRU())
 		return p

@@ -5,9 +5,9 @@ import (
 	"reprise/policy"
 )
 
-// recent is classic.LRU for the blocks of one Cache, which calls it with blocks that are resident, and pins each once. Its queue is a ring
-// that is linked by the numbers of blocks, so that no call searches for an ID: NewCache takes it in place of a classic.LRU. It needs 8 bytes
-// for each number.
+// recent is classic.LRU for the blocks of one Cache, which calls it with blocks that are resident, and pins each once. A pinned block is in no
+// queue; its Unpin puts it at the newest end, as vLLM does with the blocks of a request that ends. The queue is a ring that is linked by the
+// numbers of blocks, so that no call searches for an ID. It needs 8 bytes for each number.
 type recent struct {
 	ring []neighbours // by number + 1, of blocks that are not pinned; 0 is between the newest and the oldest
 }

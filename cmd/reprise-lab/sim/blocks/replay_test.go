@@ -401,7 +401,6 @@ func (e *ticking) at(at policy.Tick) {
 
 func (e *ticking) Insert(it policy.Item, at policy.Tick) { e.at(at); e.LRU.Insert(it, at) }
 func (e *ticking) Hit(id policy.ID, at policy.Tick)      { e.at(at); e.LRU.Hit(id, at) }
-func (e *ticking) Unpin(id policy.ID, at policy.Tick)    { e.at(at); e.LRU.Unpin(id, at) }
 
 // TestNumbersBeginRequests: the first use with a new number is one by the request of that number, whatever ends at that time.
 func TestNumbersBeginRequests(t *testing.T) {
