@@ -200,36 +200,25 @@ func TestDrainDelay(t *testing.T) {
 	}
 }
 
-// TestSecondSignal: a second signal ends the process at once.
-func TestSecondSignal(t *testing.T) {
-	upstream, _ := gatedEngine(t)
-	p := start(t, "REPRISE_UPSTREAM="+upstream, "REPRISE_STORE=memory")
-	stream := bufio.NewReader(p.ask(strings.Replace(question, "{", `{"stream":true,`, 1)).Body)
-	if _, err := stream.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
-	p.Signal(syscall.SIGTERM)
-	p.waitFor("draining")
-	p.Signal(syscall.SIGTERM)
-	if code := p.end(); code != cli.ExitInterrupted {
-		t.Errorf("exit %d, want %d\n%s", code, cli.ExitInterrupted, p.Logs())
-	}
-}
-
-// TestDrainTimeout: a stream that does not end is cut at the drain timeout.
-func TestDrainTimeout(t *testing.T) {
-	upstream, _ := gatedEngine(t)
-	p := start(t, "REPRISE_UPSTREAM="+upstream, "REPRISE_STORE=memory", "REPRISE_DRAIN_TIMEOUT=50ms")
-	stream := bufio.NewReader(p.ask(strings.Replace(question, "{", `{"stream":true,`, 1)).Body)
-	if _, err := stream.ReadString('\n'); err != nil {
-		t.Fatal(err)
-	}
-	p.Signal(syscall.SIGTERM)
-	if code := p.end(); code != cli.ExitOK || !strings.Contains(p.Logs(), "answers were still under way") {
-		t.Errorf("exit %d\n%s", code, p.Logs())
-	}
-	if rest, err := io.ReadAll(stream); err == nil {
-		t.Errorf("the stream ends as if it were complete: %q", rest)
+// TestDrainIsCut: a second signal ends the process at once, and a stream that does not end is cut at the drain timeout.
+func TestDrainIsCut(t *testing.T) {
+	for timeout, want := range map[string]int{"1h": cli.ExitInterrupted, "50ms": cli.ExitOK} {
+		upstream, _ := gatedEngine(t)
+		p := start(t, "REPRISE_UPSTREAM="+upstream, "REPRISE_STORE=memory", "REPRISE_DRAIN_TIMEOUT="+timeout)
+		stream := bufio.NewReader(p.ask(strings.Replace(question, "{", `{"stream":true,`, 1)).Body)
+		if _, err := stream.ReadString('\n'); err != nil {
+			t.Fatal(err)
+		}
+		p.Signal(syscall.SIGTERM)
+		if p.waitFor("draining"); want == cli.ExitInterrupted {
+			p.Signal(syscall.SIGTERM)
+		}
+		if code := p.end(); code != want || strings.Contains(p.Logs(), "answers were still under way") != (want == cli.ExitOK) {
+			t.Errorf("%s: exit %d, want %d\n%s", timeout, code, want, p.Logs())
+		}
+		if rest, err := io.ReadAll(stream); err == nil {
+			t.Errorf("%s: the stream ends as if it were complete: %q", timeout, rest)
+		}
 	}
 }
 

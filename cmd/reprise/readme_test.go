@@ -1,20 +1,15 @@
 package main
 
 import (
-	"bufio"
-	"context"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"reprise/cmd/reprise/internal/config"
-	"reprise/internal/built"
 	"reprise/internal/needs"
 )
 
@@ -176,34 +171,11 @@ func TestDocumentsAskTheAdminAPI(t *testing.T) {
 	}
 }
 
-// startDemo runs a short demo that stays up, and returns the URLs of its API and of its admin listener.
+// startDemo runs a short demo that stays up, and returns the URLs of its API and of its admin listener. Without an error rate nothing is
+// explored, which is decided at random.
 func startDemo(t *testing.T, flags ...string) (api, admin string) {
 	t.Helper()
-	path, err := built.Program()
-	if err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute) // a hang fails the test; nothing is measured
-	t.Cleanup(cancel)
-	// Without an error rate nothing is explored, which is decided at random.
-	cmd := exec.CommandContext(ctx, path, slices.Concat([]string{"demo", "--requests", "20", "--max-error-rate", "0"}, free, flags)...)
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := cmd.Start(); err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { cmd.Process.Kill(); cmd.Wait() })
-	lines := bufio.NewScanner(out)
-	for lines.Scan() {
-		if m := regexp.MustCompile(`stays up at (http://[^/]+)/v1`).FindStringSubmatch(lines.Text()); m != nil {
-			api = m[1]
-		} else if m := regexp.MustCompile(`(http://\S+)/admin/topics`).FindStringSubmatch(lines.Text()); m != nil {
-			go io.Copy(io.Discard, out) // a full pipe would block the demo
-			return api, m[1]
-		}
-	}
-	t.Fatal("the demo ended without staying up")
-	return "", ""
+	_, output, before := demoProcess(t, "/admin/topics", append([]string{"--requests", "20", "--max-error-rate", "0"}, flags...)...)
+	go io.Copy(io.Discard, output) // a full pipe would block the demo
+	return between(t, before, "stays up at ", "/v1"), between(t, before, "page: ", "/\n")
 }
