@@ -60,18 +60,3 @@ func TestHealthOfAStranger(t *testing.T) {
 		}
 	}
 }
-
-func TestReadyURL(t *testing.T) {
-	for listen, want := range map[string]string{
-		"":                "http://127.0.0.1:8081/readyz",
-		"10.0.0.7:9000":   "http://10.0.0.7:9000/readyz",
-		"[::]:8081":       "http://[::1]:8081/readyz",
-		"localhost:8081":  "http://localhost:8081/readyz",
-		"[fd00::7]:8081":  "http://[fd00::7]:8081/readyz",
-		"without a colon": "http://without a colon/readyz",
-	} {
-		if got := readyURL([]string{"REPRISE_ADMIN_LISTEN=" + listen}); got != want {
-			t.Errorf("%q: %s, want %s", listen, got, want)
-		}
-	}
-}

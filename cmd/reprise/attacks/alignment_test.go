@@ -3,29 +3,12 @@ package attacks_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"strings"
-	"sync"
 	"testing"
 )
-
-// bodies is an API that keeps what it gets.
-type bodies struct {
-	mu  sync.Mutex
-	all []string
-}
-
-func (b *bodies) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	b.mu.Lock()
-	b.all = append(b.all, string(body))
-	b.mu.Unlock()
-	w.Header().Set("Content-Type", "application/json")
-	io.WriteString(w, answer("fine"))
-}
 
 // alignment is the report of GET /admin/alignment.
 type alignment struct {
@@ -52,15 +35,15 @@ func clocked(i int) string {
 // This is for line 3 of the list in SECURITY.md: what the admin listener shows.
 func TestAlignmentShowsNoPrompt(t *testing.T) {
 	t.Parallel()
-	up := &bodies{}
+	up := &witness{}
 	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_ADMIN_TOKEN=open-sesame-1234")
 	token := []string{"Authorization", "Bearer open-sesame-1234"}
 	for i := range 20 {
 		p.Do(http.MethodPost, p.API+"/v1/chat/completions", clocked(i), "Authorization", "Bearer sk-hush")
 	}
-	for i, sent := range up.all {
-		if sent != clocked(i) {
-			t.Fatalf("without a canonical level the body is sent as %s", sent)
+	for i, sent := range up.take() {
+		if sent.body != clocked(i) {
+			t.Fatalf("without a canonical level the body is sent as %s", sent.body)
 		}
 	}
 	if r := p.Do(http.MethodGet, p.Admin+"/admin/alignment", ""); r.Status != http.StatusUnauthorized {
@@ -96,7 +79,7 @@ func TestCanonicalFormIsKeyedAndSent(t *testing.T) {
 	if err := os.WriteFile(file, []byte("# the time\n\n^Now: \n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	up := &bodies{}
+	up := &witness{}
 	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_CANONICAL=chat=C3:"+file)
 	for i := range 20 {
 		p.Do(http.MethodPost, p.API+"/v1/chat/completions", clocked(i))
@@ -105,9 +88,9 @@ func TestCanonicalFormIsKeyedAndSent(t *testing.T) {
 		line := fmt.Sprintf(`Now: 12:%02d:07\n`, i)
 		return strings.Replace(strings.Replace(clocked(i), line, "", 1), `"},{"role":"user"`, line+`"},{"role":"user"`, 1)
 	}
-	for i, sent := range up.all {
-		if sent != moved(i) {
-			t.Fatalf("sent %s\nwant %s", sent, moved(i))
+	for i, sent := range up.take() {
+		if sent.body != moved(i) {
+			t.Fatalf("sent %s\nwant %s", sent.body, moved(i))
 		}
 	}
 	for _, body := range []string{clocked(3), moved(3)} {

@@ -15,7 +15,7 @@ import (
 )
 
 // seen is a request as the upstream got it.
-type seen struct{ method, path, key string }
+type seen struct{ method, path, key, header, body string }
 
 // witness is an upstream that records its requests.
 type witness struct {
@@ -23,13 +23,21 @@ type witness struct {
 	list []seen
 }
 
-func (u *witness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	if _, err := io.Copy(io.Discard, r.Body); err != nil {
-		panic(http.ErrAbortHandler) // an incomplete request is none
+// note keeps a request, unless it is incomplete: then it returns an error.
+func (u *witness) note(r *http.Request) error {
+	body, err := io.ReadAll(r.Body)
+	if err == nil {
+		u.mu.Lock()
+		defer u.mu.Unlock()
+		u.list = append(u.list, seen{r.Method, r.RequestURI, r.Header.Get("Authorization"), fmt.Sprint(r.Header), string(body)})
 	}
-	u.mu.Lock()
-	u.list = append(u.list, seen{r.Method, r.RequestURI, r.Header.Get("Authorization")})
-	u.mu.Unlock()
+	return err
+}
+
+func (u *witness) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	if u.note(r) != nil {
+		panic(http.ErrAbortHandler)
+	}
 	w.Header().Set("Content-Type", "application/json")
 	io.WriteString(w, answer("an answer"))
 }

@@ -3,48 +3,28 @@ package attacks_test
 import (
 	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"path/filepath"
+	"slices"
 	"strings"
-	"sync"
 	"testing"
 )
 
-// received is what an upstream got.
-type received struct {
-	mu      sync.Mutex // guards the rest
-	headers []string
-	bodies  []string
-}
-
-// note keeps a request of the cached path; health checks are none.
-func (g *received) note(r *http.Request) {
-	body, _ := io.ReadAll(r.Body)
-	if r.Method != http.MethodPost {
-		return
+// takeOne returns the only request since the last take; health checks are none.
+func (u *witness) takeOne(t *testing.T) seen {
+	t.Helper()
+	calls := slices.DeleteFunc(u.take(), func(c seen) bool { return c.method != http.MethodPost })
+	if len(calls) != 1 {
+		t.Fatalf("the upstream got %+v", calls)
 	}
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	g.headers = append(g.headers, fmt.Sprint(r.Header, r.URL))
-	g.bodies = append(g.bodies, string(body))
-}
-
-// last is the body of the last request.
-func (g *received) last() (n int, body string) {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	if len(g.bodies) == 0 {
-		return 0, ""
-	}
-	return len(g.bodies), g.bodies[len(g.bodies)-1]
+	return calls[0]
 }
 
 // TestCredentialsStayAtTheirProvider is line 29 of the list in SECURITY.md: a fallback at another host gets its own key and nothing of a client's,
 // and without a key the program does not start.
 func TestCredentialsStayAtTheirProvider(t *testing.T) {
 	t.Parallel()
-	var first, second received
+	var first, second witness
 	url := func(setting string) string { return strings.TrimPrefix(setting, "REPRISE_UPSTREAM=") }
 	a := url(upstream(t, func(w http.ResponseWriter, r *http.Request) {
 		first.note(r)
@@ -70,11 +50,11 @@ func TestCredentialsStayAtTheirProvider(t *testing.T) {
 	if r.Status != http.StatusOK || !strings.Contains(r.Header.Get("Cache-Status"), "upstream=b") {
 		t.Fatalf("%d %s %s", r.Status, r.Header.Get("Cache-Status"), r.Body)
 	}
-	if n, _ := first.last(); n == 0 || !strings.Contains(first.headers[0], "client-secret") || strings.Contains(first.headers[0], "sk-of-the-second") {
-		t.Errorf("the first upstream got %q", first.headers)
+	if c := first.takeOne(t); !strings.Contains(c.header, "client-secret") || strings.Contains(c.header+c.path, "sk-of-the-second") {
+		t.Errorf("the first upstream got %+v", c)
 	}
-	if n, _ := second.last(); n == 0 || strings.Contains(second.headers[0], "client-") || !strings.Contains(second.headers[0], "Bearer sk-of-the-second") {
-		t.Errorf("the second upstream got %q", second.headers)
+	if c := second.takeOne(t); strings.Contains(c.header+c.path, "client-") || c.key != "Bearer sk-of-the-second" {
+		t.Errorf("the second upstream got %+v", c)
 	}
 }
 
@@ -82,7 +62,7 @@ func TestCredentialsStayAtTheirProvider(t *testing.T) {
 // it has the same, and never that of another tenant.
 func TestPurgeChangesNames(t *testing.T) {
 	t.Parallel()
-	var got received
+	var got witness
 	text := echo()
 	setting := upstream(t, func(w http.ResponseWriter, r *http.Request) {
 		got.note(r)
@@ -95,12 +75,11 @@ func TestPurgeChangesNames(t *testing.T) {
 		t.Helper()
 		asked++
 		p.ask(fmt.Sprintf("question %d of many words", asked), "Authorization", "Bearer "+tenant)
-		n, body := got.last()
 		var sent struct {
 			Salt string `json:"cache_salt"`
 		}
-		if n != asked || json.Unmarshal([]byte(body), &sent) != nil || sent.Salt == "" {
-			t.Fatalf("request %d, of %d: %s", n, asked, body)
+		if c := got.takeOne(t); json.Unmarshal([]byte(c.body), &sent) != nil || sent.Salt == "" {
+			t.Fatalf("request %d: %s", asked, c.body)
 		}
 		return sent.Salt
 	}
