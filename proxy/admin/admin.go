@@ -302,7 +302,25 @@ func intParam(r *http.Request, name string, def int) (int, error) {
 	}
 	n, err := strconv.Atoi(v)
 	if err != nil || n < 1 {
-		return 0, apierror.BadRequest("invalid_parameter", name+" is "+apierror.Quote(v)+"; allowed is a whole number from 1.")
+		return 0, badParam(name, v, "allowed is a whole number from 1.")
 	}
 	return n, nil
+}
+
+// durationParam reads a duration between two bounds; def where it is absent.
+func durationParam(r *http.Request, name string, def, from, to time.Duration, allowed string) (time.Duration, error) {
+	v := r.URL.Query().Get(name)
+	if v == "" {
+		return def, nil
+	}
+	d, err := time.ParseDuration(v)
+	if err != nil || d < from || d > to {
+		return 0, badParam(name, v, "allowed is a duration "+allowed+".")
+	}
+	return d, nil
+}
+
+// badParam is the error of a parameter with a wrong value, which says what is allowed.
+func badParam(name, value, allowed string) *apierror.Error {
+	return apierror.BadRequest("invalid_parameter", name+" is "+apierror.Quote(value)+"; "+allowed)
 }

@@ -3,7 +3,6 @@ package admin
 import (
 	"strconv"
 
-	"reprise/proxy/internal/apierror"
 	"reprise/store"
 )
 
@@ -17,7 +16,7 @@ func (a *admin) listNext(match func(*store.Entry) bool, before string, limit int
 	if before != "" {
 		n, err := strconv.Atoi(before)
 		if err != nil || n < 1 {
-			return nil, apierror.BadRequest("invalid_parameter", "before is "+apierror.Quote(before)+"; allowed with sort="+evictsNext+" is a whole number from 1, a place in that order.")
+			return nil, badParam("before", before, "allowed with sort="+evictsNext+" is a whole number from 1, a place in that order.")
 		}
 		from = n
 	}

@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"reprise/policy"
-	"reprise/proxy/internal/apierror"
 	"reprise/store"
 )
 
@@ -37,7 +36,7 @@ func orderNamed[T any](all []order[T], name, other string) (order[T], error) {
 		}
 		names = append(names, o.name)
 	}
-	return order[T]{}, apierror.BadRequest("invalid_parameter", "sort is "+apierror.Quote(name)+"; allowed are "+strings.Join(names, ", ")+other+".")
+	return order[T]{}, badParam("sort", name, "allowed are "+strings.Join(names, ", ")+other+".")
 }
 
 // place is where an entry is in an order.
@@ -75,7 +74,7 @@ func parsePlace(sort, text string) (*place, error) {
 	n, failed := strconv.ParseUint(id, 10, 64)
 	v, bad := strconv.ParseInt(value, 10, 64)
 	if p = (place{float64(v), policy.ID(n)}); !ok || failed != nil || bad != nil || n == 0 {
-		return nil, apierror.BadRequest("invalid_parameter", "before is "+apierror.Quote(text)+"; allowed with sort="+sort+" is "+words+".")
+		return nil, badParam("before", text, "allowed with sort="+sort+" is "+words+".")
 	}
 	return &p, nil
 }

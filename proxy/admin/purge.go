@@ -88,7 +88,7 @@ func parseFilter(get func(string) string) (filter, error) {
 		}
 		n, err := strconv.ParseUint(v, 10, 64)
 		if err != nil || n == 0 {
-			return f, apierror.BadRequest("invalid_parameter", name+" is "+apierror.Quote(v)+"; allowed is a whole number from 1.")
+			return f, badParam(name, v, "allowed is a whole number from 1.")
 		}
 		to(n)
 	}

@@ -27,6 +27,6 @@ func (a *admin) shadow(w http.ResponseWriter, r *http.Request) {
 			}
 		}
 	default:
-		apierror.Write(w, apierror.BadRequest("invalid_parameter", "format is "+apierror.Quote(format)+"; allowed is json or jsonl."))
+		apierror.Write(w, badParam("format", format, "allowed is json or jsonl."))
 	}
 }

@@ -2,6 +2,7 @@ package admin
 
 import (
 	"cmp"
+	"math"
 	"net/http"
 	"time"
 
@@ -119,11 +120,9 @@ func (a *admin) listPrefixes(r *http.Request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	life := prefixLife
-	if given := r.URL.Query().Get("life"); given != "" {
-		if life, err = time.ParseDuration(given); err != nil || life <= 0 {
-			return nil, apierror.BadRequest("invalid_parameter", "life is "+apierror.Quote(given)+"; allowed is a duration above 0, such as 10m.")
-		}
+	life, err := durationParam(r, "life", prefixLife, 1, math.MaxInt64, "above 0, such as 10m")
+	if err != nil {
+		return nil, err
 	}
 	return map[string]any{"life_seconds": life.Seconds(), "prefixes": a.Prefixes(life, limit)}, nil
 }

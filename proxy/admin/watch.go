@@ -74,11 +74,9 @@ func (o observer) report(r *http.Request) (any, error) {
 	if points > watch.MostPoints {
 		return nil, apierror.BadRequest("invalid_parameter", fmt.Sprintf("points is %d; allowed is up to %d.", points, watch.MostPoints))
 	}
-	window := time.Hour
-	if given := r.URL.Query().Get("window"); given != "" {
-		if window, err = time.ParseDuration(given); err != nil || window < watch.Step || window > watch.Long {
-			return nil, apierror.BadRequest("invalid_parameter", "window is "+apierror.Quote(given)+"; allowed is a duration from 10s to 24h.")
-		}
+	window, err := durationParam(r, "window", time.Hour, watch.Step, watch.Long, "from 10s to 24h")
+	if err != nil {
+		return nil, err
 	}
 	if o.watch == nil {
 		return struct{}{}, nil
@@ -119,9 +117,9 @@ func selects(q url.Values) *apierror.Error {
 	result, requests := q.Get("result"), q.Get("requests")
 	switch {
 	case result != "" && !slices.Contains(results, result):
-		return apierror.BadRequest("invalid_parameter", "result is "+apierror.Quote(result)+"; allowed are "+strings.Join(results, ", ")+".")
+		return badParam("result", result, "allowed are "+strings.Join(results, ", ")+".")
 	case requests != "" && requests != "no":
-		return apierror.BadRequest("invalid_parameter", "requests is "+apierror.Quote(requests)+"; allowed is no.")
+		return badParam("requests", requests, "allowed is no.")
 	}
 	return nil
 }
