@@ -34,6 +34,9 @@ type waiter struct {
 	leased bell          // rings when the fetch of another request has brought the lease: its reply came later than the question of this one
 }
 
+// fetchedLease is how long a lease that a fetch has brought waits for a flight. Other members wait that much longer for a request that makes none.
+const fetchedLease = leadTTL / 8
+
 // leased is what the fetch of a request has brought of the lease of its key, for the flight that the request may make: a miss asks the store once
 // for both, and a store that answers late delays it once.
 type leased struct {
@@ -105,6 +108,7 @@ func (l *leads) fetched(k store.Key, mine bool, err error) {
 		}
 	case !held:
 		l.fetches[k] = leased{at: time.Now(), taken: mine || asked, err: err}
+		time.AfterFunc(fetchedLease, l.wake.ring)
 		for _, w := range l.waiting[k] {
 			if mine {
 				w.leased.ring()
@@ -229,7 +233,7 @@ func (l *leads) release(ctx context.Context) {
 	var keys []store.Key
 	l.mu.Lock()
 	for k, one := range l.fetches {
-		if time.Since(one.at) > leadTTL/4 { // of a request that has made no flight; one that searches for longer asks again
+		if time.Since(one.at) >= fetchedLease { // of a request that has made no flight; one that searches for longer asks again
 			l.abandonLocked(k, one)
 		}
 	}

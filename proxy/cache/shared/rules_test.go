@@ -375,9 +375,9 @@ func TestFetchBringsLease(t *testing.T) {
 		free        time.Duration
 	}{
 		{name: "flight", lead: true, free: 10 * time.Millisecond},
-		{name: "no flight", free: 900 * time.Millisecond},
+		{name: "no flight", free: 200 * time.Millisecond},
 		{name: "lost", fault: "lost", lead: true, free: 10 * time.Millisecond},
-		{name: "lost, no flight", fault: "lost", free: 900 * time.Millisecond},
+		{name: "lost, no flight", fault: "lost", free: 200 * time.Millisecond},
 		{name: "late", delay: 400 * time.Millisecond, took: FetchTimeout, lead: true, free: 10 * time.Millisecond},
 		{name: "away", fault: "hold", took: FetchTimeout, lead: true, free: time.Millisecond},
 	} {
