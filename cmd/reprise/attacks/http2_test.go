@@ -2,20 +2,12 @@ package attacks_test
 
 import (
 	"bufio"
-	"crypto/ecdsa"
-	"crypto/elliptic"
-	"crypto/rand"
 	"crypto/tls"
-	"crypto/x509"
 	"encoding/binary"
-	"encoding/pem"
 	"fmt"
 	"io"
-	"math/big"
 	"net"
 	"net/http"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -25,28 +17,9 @@ import (
 // certificate returns the settings of a listener that serves TLS.
 func certificate(t *testing.T) []string {
 	t.Helper()
-	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
-	template := &x509.Certificate{SerialNumber: big.NewInt(1), NotAfter: time.Now().Add(time.Hour), IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}}
-	cert, err := x509.CreateCertificate(rand.Reader, template, template, &key.PublicKey, key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	private, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var settings []string
-	for name, block := range map[string]*pem.Block{"CERT": {Type: "CERTIFICATE", Bytes: cert}, "KEY": {Type: "PRIVATE KEY", Bytes: private}} {
-		path := filepath.Join(t.TempDir(), name+".pem")
-		if err := os.WriteFile(path, pem.EncodeToMemory(block), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		settings = append(settings, "REPRISE_TLS_"+name+"="+path)
-	}
-	return settings
+	f := newFiles(t)
+	f.certificate("localhost")
+	return []string{f.set("REPRISE_TLS_CERT", "cert.pem"), f.set("REPRISE_TLS_KEY", "key.pem")}
 }
 
 // Types and flags of HTTP/2 frames (RFC 9113, section 6).

@@ -15,7 +15,10 @@ import (
 )
 
 // seen is a request as the upstream got it.
-type seen struct{ method, path, key, header, body string }
+type seen struct {
+	method, path, key, body string
+	header                  http.Header
+}
 
 // witness is an upstream that records its requests.
 type witness struct {
@@ -29,7 +32,7 @@ func (u *witness) note(r *http.Request) error {
 	if err == nil {
 		u.mu.Lock()
 		defer u.mu.Unlock()
-		u.list = append(u.list, seen{r.Method, r.RequestURI, r.Header.Get("Authorization"), fmt.Sprint(r.Header), string(body)})
+		u.list = append(u.list, seen{r.Method, r.RequestURI, r.Header.Get("Authorization"), string(body), r.Header})
 	}
 	return err
 }

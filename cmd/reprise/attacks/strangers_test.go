@@ -8,48 +8,26 @@ import (
 	"reprise/internal/built"
 	"slices"
 	"strings"
-	"sync"
 	"testing"
 	"time"
 )
-
-// requests keeps what reaches an upstream, which answers as echo does.
-type requests struct {
-	mu   sync.Mutex
-	list []*http.Request
-}
-
-func (u *requests) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	u.mu.Lock()
-	u.list = append(u.list, r)
-	u.mu.Unlock()
-	echo()(w, r)
-}
-
-func (u *requests) take() []*http.Request {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	list := u.list
-	u.list = nil
-	return list
-}
 
 // TestEscapesDoNotLeaveTheBaseURL: no spelling of a path reaches the upstream's host beside the base URL with the operator's key. Line 2
 // of the list in SECURITY.md.
 func TestEscapesDoNotLeaveTheBaseURL(t *testing.T) {
 	t.Parallel()
-	up := &requests{}
+	up := &witness{}
 	p := start(t, upstream(t, up.ServeHTTP)+"/of/a/project", "REPRISE_UPSTREAM_KEY=sk-operator")
 	for _, path := range []string{"/%761/models", "/v1%2fmodels", "/%76%31/models/x", "/v%31/responses/resp_1"} {
 		p.raw("GET "+path+" HTTP/1.1\r\nHost: localhost\r\n\r\n", 1)
 		for _, r := range up.take() {
-			t.Errorf("%s reached the upstream as %s", path, r.RequestURI)
+			t.Errorf("%s reached the upstream as %s", path, r.path)
 		}
 	}
 	if r := p.Do("GET", p.API+"/v1/models/a%2fb", ""); r.Status != 200 {
 		t.Errorf("an escape in the name of a model: %d", r.Status)
 	}
-	if got := up.take(); len(got) != 1 || got[0].RequestURI != "/v1/of/a/project/models/a%2fb" {
+	if got := up.take(); len(got) != 1 || got[0].path != "/v1/of/a/project/models/a%2fb" {
 		t.Errorf("the upstream got %v", got)
 	}
 }
@@ -58,7 +36,7 @@ func TestEscapesDoNotLeaveTheBaseURL(t *testing.T) {
 // goes, also where the upstream is a gateway, or reads "_" as "-". Line 2 of the list in SECURITY.md.
 func TestNoHeaderLeadsTheKeyElsewhere(t *testing.T) {
 	t.Parallel()
-	up := &requests{}
+	up := &witness{}
 	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_UPSTREAM_KEY=sk-operator")
 	names := strings.Fields(`X-Gateway-Destination-Endpoint X-Invented-Tomorrow OpenAI-Organization
 		X-HTTP-Method-Override X_HTTP_Method_Override X_Original_URL X-Original-URI X-Forwarded-Uri X-Portkey-Custom-Host
@@ -66,12 +44,12 @@ func TestNoHeaderLeadsTheKeyElsewhere(t *testing.T) {
 	for _, name := range names {
 		p.Do("GET", p.API+"/v1/models", "", name, `{"custom_host":"http://elsewhere.example"}`)
 		got := up.take()
-		if len(got) != 1 || strings.Contains(fmt.Sprint(got[0].Header), "elsewhere") {
+		if len(got) != 1 || strings.Contains(fmt.Sprint(got[0].header), "elsewhere") {
 			t.Errorf("%s reached the upstream: %+v", name, got)
 		}
 	}
 	p.Do("GET", p.API+"/v1/models", "", "OpenAI-Beta", "realtime=v1", "traceparent", "00-1-2-01", "session_id", "s1")
-	if got := up.take(); len(got) != 1 || got[0].Header.Get("OpenAI-Beta") == "" || got[0].Header.Get("Traceparent") == "" || got[0].Header.Get("session_id") == "" {
+	if got := up.take(); len(got) != 1 || got[0].header.Get("OpenAI-Beta") == "" || got[0].header.Get("Traceparent") == "" || got[0].header.Get("session_id") == "" {
 		t.Errorf("known headers: %+v", got)
 	}
 }
@@ -79,11 +57,11 @@ func TestNoHeaderLeadsTheKeyElsewhere(t *testing.T) {
 // TestPreflightHasNoKey: who has no client key can send a preflight, but not under the operator's key. Line 2 of the list in SECURITY.md.
 func TestPreflightHasNoKey(t *testing.T) {
 	t.Parallel()
-	up := &requests{}
+	up := &witness{}
 	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_UPSTREAM_KEY=sk-operator", "REPRISE_CLIENT_KEYS=client-key-0123456789", "REPRISE_TRUSTED_HOSTS=app.example")
 	for _, body := range []string{"", chat("Who pays?")} {
 		r := p.Do("OPTIONS", p.API+"/v1/chat/completions", body, "Origin", "https://app.example", "Access-Control-Request-Method", "POST")
-		if got := up.take(); r.Status != 200 || len(got) != 1 || got[0].Header.Get("Authorization") != "" {
+		if got := up.take(); r.Status != 200 || len(got) != 1 || got[0].header.Get("Authorization") != "" {
 			t.Errorf("%d, the upstream got %+v", r.Status, got)
 		}
 	}
@@ -113,7 +91,7 @@ func TestPagesMayReadHits(t *testing.T) {
 // Line 8 of the list in SECURITY.md.
 func TestAdminTokenStaysHere(t *testing.T) {
 	t.Parallel()
-	up := &requests{}
+	up := &witness{}
 	p := start(t, upstream(t, up.ServeHTTP), "REPRISE_ADMIN_TOKEN=admin-token-0123456789")
 	for _, line := range []string{"GET /v1/reprise/explain", "POST /v1/reprise/explain/", "POST /v1/reprise%2Fexplain", "GET /admin/entries", "POST /admin/purge",
 		"GET /admin/debug/pprof/heap"} {
