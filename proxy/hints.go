@@ -18,11 +18,10 @@ import (
 
 // Routing is how one of several upstreams is chosen for a request. It has no effect where there is one.
 type Routing struct {
-	Chooser        prefix.Chooser // default prefix.DefaultChooser
-	Seed           uint64         // equal in proxies that are to choose alike without a shared store; default: one that follows from the upstreams
-	Leaders        int            // see upstream.Options
-	SlowStart      time.Duration  // see upstream.Options
-	HealthInterval time.Duration  // see upstream.Options
+	Seed           uint64        // equal in proxies that are to choose alike without a shared store; default: one that follows from the upstreams
+	Leaders        int           // see upstream.Options
+	SlowStart      time.Duration // see upstream.Options
+	HealthInterval time.Duration // see upstream.Options
 }
 
 // seed is that of the choice.

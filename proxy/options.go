@@ -292,7 +292,7 @@ func (o *Options) checkRule(r *rules.Rule) error {
 // upstream are the options of package upstream.
 func (o Options) upstream() upstream.Options {
 	return upstream.Options{Replicas: o.Upstreams, Key: o.UpstreamKey, Limits: o.Limits.Limits, Bounds: o.Concurrency,
-		Chooser: o.Routing.Chooser, Seed: o.seed(), Leaders: o.Routing.Leaders, SlowStart: o.Routing.SlowStart, HealthInterval: o.Routing.HealthInterval,
+		Seed: o.seed(), Leaders: o.Routing.Leaders, SlowStart: o.Routing.SlowStart, HealthInterval: o.Routing.HealthInterval,
 		Breakpoints: o.Hints.Breakpoints, Retention: o.Hints.Retention,
 		Transport: o.Transport, Logger: o.Logger}
 }

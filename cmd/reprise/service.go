@@ -256,7 +256,6 @@ func routing(cfg *config.Config) proxy.Routing {
 	if cfg.Shared.Secret != "" {
 		r.Seed = prefix.Seed("routing", cfg.Shared.Secret)
 	}
-	r.Chooser, _ = prefix.NewChooser(prefix.DefaultChooser) // the name is known
 	return r
 }
 

@@ -37,7 +37,7 @@ type Options struct {
 	Now       func() time.Time  // default time.Now
 	Measure   Measure           // of how well what is cached is predicted; default: none
 
-	Chooser prefix.Chooser // of one of several replicas; default prefix.DefaultChooser
+	Chooser prefix.Chooser // of one of several replicas; default prefix.ByPrefix
 	Seed    uint64         // of what proxies must agree on, with the names of the targets, to choose alike without shared state
 	Leaders int            // tokens of a cold prefix from which one of several requests that share it goes first; 0: none does
 

@@ -91,7 +91,7 @@ func ask(t *testing.T, c *Client) (reply *Reply, text string) {
 func TestQuarantineIsPerReplica(t *testing.T) {
 	var logs bytes.Buffer
 	strict, lenient, bare := newEngine(t, true), newEngine(t, false), newEngine(t, false)
-	c := newClient(t, Options{Chooser: roundRobin(), Logger: slog.New(slog.NewTextHandler(&logs, nil)),
+	c := newClient(t, Options{Chooser: &byTurns{-1}, Logger: slog.New(slog.NewTextHandler(&logs, nil)),
 		Replicas: []Target{strict.target(t, "", ""), lenient.target(t, "", "generic"), bare.target(t, "", "plain")}})
 	for i := range 6 {
 		reply, text := ask(t, c)

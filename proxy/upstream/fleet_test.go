@@ -118,7 +118,7 @@ func TestDrain(t *testing.T) {
 // TestSlowStart: a replica that is back gets its share of the requests little by little.
 func TestSlowStart(t *testing.T) {
 	a, b, now := newStub(t, answers("a")), newStub(t, answers("b")), &clock{now: newReplicaTime}
-	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a")), at(t, b.URL, named("b"))}, Chooser: roundRobin(), Now: now.Now, SlowStart: time.Minute})
+	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a")), at(t, b.URL, named("b"))}, Chooser: &byTurns{-1}, Now: now.Now, SlowStart: time.Minute})
 	c.Drain("a", true)
 	c.Drain("a", false)
 	share := func() (n int) {

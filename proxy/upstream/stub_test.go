@@ -161,8 +161,14 @@ type beginning struct{ foreign bool }
 
 func (b *beginning) Begins(reply *Reply) { b.foreign = reply.Foreign }
 
-// roundRobin is a chooser by turns.
-func roundRobin() prefix.Chooser {
-	c, _ := prefix.NewChooser("round-robin")
-	return c
+// byTurns is a chooser by turns, which leaves a replica out in a part of its turns by its share.
+type byTurns struct{ turn int }
+
+func (c *byTurns) Choose(_ *prefix.Request, loads []prefix.Load) int {
+	c.turn++
+	at := c.turn % len(loads)
+	for round := float64(c.turn/len(loads)) * 0.618033988749895; round-float64(int(round)) >= loads[at].Share; {
+		at = (at + 1) % len(loads)
+	}
+	return at
 }

@@ -10,11 +10,7 @@ import (
 
 // A request of 8,000 tokens: tools, a system prompt and 12 messages, for a fleet of 8 that is full. Half of the requests share what all
 // members hold, the others are turns of 400 conversations.
-func benchChoice(b *testing.B, chooser string) {
-	c, err := NewChooser(chooser)
-	if err != nil {
-		b.Fatal(err)
-	}
+func benchChoice(b *testing.B, c Chooser) {
 	f := fleetOf(b, 8, FleetOptions{Chooser: c, Leaders: 2048})
 	scaffold := [][]byte{text("tools", 2000), text("system", 2000)}
 	message := text("message", 4000/12)
@@ -42,8 +38,8 @@ func benchChoice(b *testing.B, chooser string) {
 
 // BenchmarkChoice is the whole cost of a request with 8 members and 8,000 tokens: its chain, the choice, and both notes of the ticket.
 func BenchmarkChoice(b *testing.B) {
-	for _, name := range Choosers() {
-		b.Run(name, func(b *testing.B) { benchChoice(b, name) })
+	for name, c := range choosers() {
+		b.Run(name, func(b *testing.B) { benchChoice(b, c) })
 	}
 }
 

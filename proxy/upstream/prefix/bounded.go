@@ -35,6 +35,12 @@ func rank(key Block, l *Load) uint64 {
 	return x ^ x>>31
 }
 
+// Owner returns the first replica for a key whose requests in flight stay below its part of them times balance, as consistent hashing with
+// bounded loads has it.
+func Owner(key Block, loads []Load, balance float64) int {
+	return owner(key, loads, boundOf(loads, balance, 0))
+}
+
 // owner returns the first replica for a key that allowed does not exclude.
 func owner(key Block, loads []Load, b bound) int {
 	best, highest := -1, uint64(0)

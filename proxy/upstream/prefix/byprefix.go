@@ -1,12 +1,12 @@
 package prefix
 
-var _ Chooser = (*byPrefix)(nil)
+var _ Chooser = (*ByPrefix)(nil)
 
-// byPrefix sends a request where it costs the least, in tokens to be prefilled (reference/engine-hints.md §5.H): those that wait there, and
+// ByPrefix sends a request where it costs the least, in tokens to be prefilled (reference/engine-hints.md §5.H): those that wait there, and
 // its own without those that the replica holds. Its own count several times, because what is prefilled twice takes the place of other
 // blocks, and delays all requests behind it. What no replica holds of a scaffold, and of a conversation, goes to the owner of that one
 // unless the load is against it, so that proxies which share nothing choose the same replica. A proxy that is alone has no need of owners.
-type byPrefix struct{ turns LeastLoaded }
+type ByPrefix struct{ turns LeastLoaded }
 
 // The weights are in tokens that wait. They are measured, by reprise-lab fleet. With a weight of 1 of the request's own tokens, scaffolds
 // spread over all replicas until no cache has room for them. Without owners of conversations, two proxies miss at every turn that the other
@@ -23,7 +23,7 @@ const (
 )
 
 // Choose implements Chooser.
-func (p *byPrefix) Choose(r *Request, loads []Load) int {
+func (p *ByPrefix) Choose(r *Request, loads []Load) int {
 	if r.Key == 0 {
 		return p.turns.Choose(r, loads)
 	}

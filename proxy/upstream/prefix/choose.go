@@ -1,10 +1,6 @@
 package prefix
 
-import (
-	"fmt"
-	"strings"
-	"sync/atomic"
-)
+import "sync/atomic"
 
 // Load is what is known of one replica when a request is to be sent.
 type Load struct {
@@ -34,41 +30,6 @@ type Chooser interface {
 	Choose(r *Request, loads []Load) int
 }
 
-// DefaultChooser is the name of the chooser of a fleet that has not been given one.
-const DefaultChooser = "prefix"
-
-// choosers is the registry.
-var choosers = []struct {
-	name string
-	make func() Chooser
-}{
-	{DefaultChooser, func() Chooser { return &byPrefix{} }},
-	{"least-loaded", func() Chooser { return &LeastLoaded{} }},
-	{"round-robin", func() Chooser { return &roundRobin{} }},
-	{"ring", func() Chooser { return &ring{} }},
-}
-
-// NewChooser returns the chooser called name; "" is Default.
-func NewChooser(name string) (Chooser, error) {
-	if name == "" {
-		name = DefaultChooser
-	}
-	for _, c := range choosers {
-		if c.name == name {
-			return c.make(), nil
-		}
-	}
-	return nil, fmt.Errorf("chooser %q is not one of %s", name, strings.Join(Choosers(), ", "))
-}
-
-// Choosers lists the choosers.
-func Choosers() (names []string) {
-	for _, c := range choosers {
-		names = append(names, c.name)
-	}
-	return names
-}
-
 var _ Chooser = (*LeastLoaded)(nil)
 
 // LeastLoaded sends a request to the replica with the fewest requests in flight for its share, to each of several in turn.
@@ -85,41 +46,4 @@ func (c *LeastLoaded) Choose(_ *Request, loads []Load) int {
 		}
 	}
 	return best
-}
-
-var _ Chooser = (*roundRobin)(nil)
-
-// roundRobin sends each request to the next replica. One with a share below 1 is left out in so many of its turns.
-type roundRobin struct{ turn atomic.Uint64 }
-
-// Choose implements Chooser.
-func (c *roundRobin) Choose(_ *Request, loads []Load) int {
-	n := uint64(len(loads))
-	turn := c.turn.Add(1) - 1
-	at := int(turn % n)
-	for range loads {
-		// The multiples of the golden ratio are spread evenly, so a share of them is below the share.
-		if round := float64(turn/n) * 0.618033988749895; round-float64(int(round)) < loads[at].Share {
-			return at
-		}
-		at = (at + 1) % len(loads)
-	}
-	return at
-}
-
-var _ Chooser = (*ring)(nil)
-
-// ring is consistent hashing with bounded loads: a request goes to the first replica for its key that is below its limit
-// (reference/engine-hints.md §5.G). It needs no knowledge of what the replicas hold.
-type ring struct{ turns LeastLoaded }
-
-// ringBalance is the factor c of §5.G.
-const ringBalance = 1.25
-
-// Choose implements Chooser.
-func (c *ring) Choose(r *Request, loads []Load) int {
-	if r.Key == 0 {
-		return c.turns.Choose(r, loads)
-	}
-	return owner(r.Key, loads, boundOf(loads, ringBalance, 0))
 }

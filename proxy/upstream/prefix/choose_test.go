@@ -20,10 +20,15 @@ func loadsOf(loads ...Load) []Load {
 	return loads
 }
 
+// choosers returns new choosers by their names.
+func choosers() map[string]Chooser {
+	return map[string]Chooser{"prefix": &ByPrefix{}, "least-loaded": &LeastLoaded{}}
+}
+
 // ownerOf is the first of n members for a key.
 func ownerOf(key Block, n int) int {
 	loads := loadsOf(make([]Load, n)...)
-	return owner(key, loads, boundOf(loads, ringBalance, 0))
+	return owner(key, loads, boundOf(loads, 1.25, 0))
 }
 
 // TestChoosers are the decisions of each chooser in states in which they differ.
@@ -66,15 +71,9 @@ func TestChoosers(t *testing.T) {
 		{"prefix", "the longest prefix is at a replica that starts slowly", loadsOf(Load{InFlight: 4, Cached: 640}, Load{InFlight: 2, Cached: 1000, Share: 0.1}, Load{InFlight: 5}), 0},
 		{"least-loaded", "the fewest requests", loadsOf(Load{InFlight: 5}, Load{InFlight: 3, Pending: 9000}, Load{InFlight: 4, Cached: 1000}), 1},
 		{"least-loaded", "for its share", loadsOf(Load{InFlight: 5}, Load{InFlight: 1, Share: 0.1}, Load{InFlight: 6}), 0},
-		{"round-robin", "the first", loadsOf(Load{InFlight: 5}, Load{}, Load{}), 0},
-		{"ring", "the owner, wherever the prefix is", busy(func(l *Load) { l.InFlight = 6 }), first},
-		{"ring", "the owner is at its limit", busy(func(l *Load) { l.InFlight = 7 }), firstWithout(key, 3, first)},
 	} {
 		t.Run(tc.chooser+"/"+tc.state, func(t *testing.T) {
-			c, err := NewChooser(tc.chooser)
-			if err != nil {
-				t.Fatal(err)
-			}
+			c := choosers()[tc.chooser]
 			if got := c.Choose(&Request{Tokens: tokens, Key: key, Conversation: conversation, Shared: 500}, tc.loads); got != tc.want {
 				t.Errorf("chose %d, want %d", got, tc.want)
 			}
@@ -86,7 +85,7 @@ func TestChoosers(t *testing.T) {
 func firstWithout(key Block, n, without int) int {
 	loads := loadsOf(make([]Load, n)...)
 	loads[without].InFlight = 1000
-	return owner(key, loads, boundOf(loads, ringBalance, 0))
+	return owner(key, loads, boundOf(loads, 1.25, 0))
 }
 
 // anyLoads are random ones.
@@ -101,19 +100,13 @@ func anyLoads(rng *rand.Rand) []Load {
 	return loadsOf(loads...)
 }
 
-// balances are the choosers with bounded loads.
-var balances = map[string]struct{ factor, roots float64 }{"prefix": {prefixBalance, prefixRoots}, "ring": {ringBalance, 0}}
-
-// TestBoundedLoad: prefix and ring never send a request to a replica over its limit, and one is always below.
+// TestBoundedLoad: a request is never sent to a replica over its limit, and one is always below.
 func TestBoundedLoad(t *testing.T) {
 	rng := rand.New(rand.NewPCG(1, 1))
 	for range 20_000 {
 		loads, r := anyLoads(rng), Request{Tokens: rng.IntN(6000), Key: Block(rng.Uint64()), Conversation: Block(rng.Uint64()), Shared: rng.IntN(3000)}
-		for name, b := range balances {
-			c, _ := NewChooser(name)
-			if got := c.Choose(&r, loads); !boundOf(loads, b.factor, b.roots).allows(&loads[got]) {
-				t.Fatalf("%s chose %d of %+v", name, got, loads)
-			}
+		if got := new(ByPrefix).Choose(&r, loads); !boundOf(loads, prefixBalance, prefixRoots).allows(&loads[got]) {
+			t.Fatalf("chose %d of %+v", got, loads)
 		}
 	}
 }
@@ -121,11 +114,8 @@ func TestBoundedLoad(t *testing.T) {
 // TestBoundedLoadInFleet: with equal shares, no member has more than the bound allows for its part of the requests in flight, rounded up,
 // when it gets one.
 func TestBoundedLoadInFleet(t *testing.T) {
-	for name, b := range balances {
-		for _, n := range []int{1, 2, 4, 9} {
-			c, _ := NewChooser(name)
-			checkBounded(t, rand.New(rand.NewPCG(2, 2)), fleetOf(t, n, FleetOptions{Chooser: c}), n, b.factor, b.roots)
-		}
+	for _, n := range []int{1, 2, 4, 9} {
+		checkBounded(t, rand.New(rand.NewPCG(2, 2)), fleetOf(t, n, FleetOptions{}), n, prefixBalance, prefixRoots)
 	}
 }
 
@@ -146,18 +136,6 @@ func checkBounded(t *testing.T, rng *rand.Rand, f *Fleet, n int, factor, roots f
 		if got := f.Loads()[ticket.Member].InFlight; got > most {
 			t.Fatalf("member %d of %d has %d of %d requests, at most %d are allowed", ticket.Member, n, got, len(running), most)
 		}
-	}
-}
-
-// TestShares: round-robin gives a replica with a share of 0.2 a fifth of another's requests.
-func TestShares(t *testing.T) {
-	c, _ := NewChooser("round-robin")
-	var got [3]int
-	for range 11_000 {
-		got[c.Choose(&Request{}, loadsOf(Load{}, Load{Share: 0.2}, Load{}))]++
-	}
-	if part := float64(got[1]) / 11_000; part < 0.06 || part > 0.11 {
-		t.Errorf("%v requests", got)
 	}
 }
 

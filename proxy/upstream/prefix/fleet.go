@@ -51,7 +51,7 @@ type member struct {
 func NewFleet(members []Member, o FleetOptions) *Fleet {
 	f := &Fleet{chooser: o.Chooser, leaders: blocksOf(o.Leaders), members: make([]member, len(members)), held: make([]int, len(members)), others: 1}
 	if f.chooser == nil {
-		f.chooser = &byPrefix{}
+		f.chooser = &ByPrefix{}
 	}
 	if o.Leaders > 0 {
 		f.leaders = max(1, f.leaders)

@@ -3,35 +3,69 @@ package fleet
 import (
 	"fmt"
 	"math/rand/v2"
-	"slices"
 	"strings"
+	"sync/atomic"
 
 	"reprise/proxy/upstream/prefix"
 )
 
-// modelled are the choosers of other products, and of chance, with which those of package prefix are compared.
-var modelled = map[string]func(seed uint64) prefix.Chooser{
-	"random": func(seed uint64) prefix.Chooser { return random{rand.New(rand.NewPCG(seed, 0))} },
-	"smg":    func(uint64) prefix.Chooser { return &smg{} },
-	"gie":    func(uint64) prefix.Chooser { return &gie{} },
-	"dynamo": func(uint64) prefix.Chooser { return &dynamo{} },
+// choosers are the chooser of the proxy, and those with which it is compared: simple rules, chance, and those of other products.
+var choosers = map[string]func(seed uint64) prefix.Chooser{
+	"prefix":       func(uint64) prefix.Chooser { return &prefix.ByPrefix{} },
+	"least-loaded": func(uint64) prefix.Chooser { return &prefix.LeastLoaded{} },
+	"round-robin":  func(uint64) prefix.Chooser { return &roundRobin{} },
+	"ring":         func(uint64) prefix.Chooser { return &ring{} },
+	"random":       func(seed uint64) prefix.Chooser { return random{rand.New(rand.NewPCG(seed, 0))} },
+	"smg":          func(uint64) prefix.Chooser { return &smg{} },
+	"gie":          func(uint64) prefix.Chooser { return &gie{} },
+	"dynamo":       func(uint64) prefix.Chooser { return &dynamo{} },
 }
 
 // Choosers lists the names of all choosers, Oracle last.
 func Choosers() []string {
-	return slices.Concat(prefix.Choosers(), []string{"random", "smg", "gie", "dynamo", Oracle})
+	return []string{"prefix", "least-loaded", "round-robin", "ring", "random", "smg", "gie", "dynamo", Oracle}
 }
 
 // newChooser returns the chooser called name. The seed is that of its random numbers, if it uses any.
 func newChooser(name string, seed uint64) (prefix.Chooser, error) {
-	if made, ok := modelled[name]; ok {
-		return made(seed), nil
-	}
-	c, err := prefix.NewChooser(name)
-	if err != nil {
+	made, ok := choosers[name]
+	if !ok {
 		return nil, fmt.Errorf("chooser %q is not one of %s", name, strings.Join(Choosers(), ", "))
 	}
-	return c, nil
+	return made(seed), nil
+}
+
+// roundRobin sends each request to the next replica. One with a share below 1 is left out in so many of its turns.
+type roundRobin struct{ turn atomic.Uint64 }
+
+// Choose implements prefix.Chooser.
+func (c *roundRobin) Choose(_ *prefix.Request, loads []prefix.Load) int {
+	n := uint64(len(loads))
+	turn := c.turn.Add(1) - 1
+	at := int(turn % n)
+	for range loads {
+		// The multiples of the golden ratio are spread evenly, so a share of them is below the share.
+		if round := float64(turn/n) * 0.618033988749895; round-float64(int(round)) < loads[at].Share {
+			return at
+		}
+		at = (at + 1) % len(loads)
+	}
+	return at
+}
+
+// ring is consistent hashing with bounded loads: a request goes to the first replica for its key that is below its limit
+// (reference/engine-hints.md §5.G). It needs no knowledge of what the replicas hold.
+type ring struct{ turns prefix.LeastLoaded }
+
+// ringBalance is the factor c of §5.G.
+const ringBalance = 1.25
+
+// Choose implements prefix.Chooser.
+func (c *ring) Choose(r *prefix.Request, loads []prefix.Load) int {
+	if r.Key == 0 {
+		return c.turns.Choose(r, loads)
+	}
+	return prefix.Owner(r.Key, loads, ringBalance)
 }
 
 // random sends a request to any replica, with a probability in proportion to its share. It is not safe for concurrent use.

@@ -58,3 +58,15 @@ func TestRandom(t *testing.T) {
 		t.Errorf("%v requests", got)
 	}
 }
+
+// TestShares: round-robin gives a replica with a share of 0.2 a fifth of another's requests.
+func TestShares(t *testing.T) {
+	c := new(roundRobin)
+	var got [3]int
+	for range 11_000 {
+		got[c.Choose(&prefix.Request{}, []prefix.Load{{Share: 1}, {Share: 0.2}, {Share: 1}})]++
+	}
+	if part := float64(got[1]) / 11_000; part < 0.06 || part > 0.11 {
+		t.Errorf("%v requests", got)
+	}
+}

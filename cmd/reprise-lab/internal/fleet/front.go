@@ -29,7 +29,7 @@ const Oracle = "oracle"
 func newFront(o *Options, engines []*engine) (front, error) {
 	name := o.Chooser
 	if name == Oracle {
-		name = prefix.DefaultChooser
+		name = "prefix"
 	}
 	chooser, err := newChooser(name, o.Seed)
 	if err != nil {
