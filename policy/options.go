@@ -1,9 +1,6 @@
 package policy
 
-import (
-	"errors"
-	"fmt"
-)
+import "errors"
 
 // ErrUnknown is the error of New for a name that is not in Names.
 var ErrUnknown = errors.New("unknown policy")
@@ -21,14 +18,6 @@ type Options struct {
 	// Params are values for the parameters of these names. A policy that lacks one ignores it; a value in the name given
 	// to New overrides it.
 	Params map[string]string
-}
-
-// Validate returns an error with the first field out of range, its value and the values allowed.
-func (o Options) Validate() error {
-	if o.Capacity < 1 {
-		return fmt.Errorf("capacity %d: want at least 1 entry", o.Capacity)
-	}
-	return nil
 }
 
 // Param is a parameter of a policy. Its value is one of Choices or, where there are none or Max exceeds 0, a number from Min to Max; a number

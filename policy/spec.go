@@ -131,8 +131,8 @@ func (all Set) New(name string, o Options) (Evictor, error) {
 
 // Read finds the policy and its parameters.
 func (all Set) Read(name string, o Options) (*Spec, Args, error) {
-	if err := o.Validate(); err != nil {
-		return nil, Args{}, fmt.Errorf("make policy %q: %w", name, err)
+	if o.Capacity < 1 {
+		return nil, Args{}, fmt.Errorf("make policy %q: capacity %d: want at least 1 entry", name, o.Capacity)
 	}
 	base, params, _ := strings.Cut(name, ":")
 	s, err := all.Find(base)

@@ -1,10 +1,6 @@
 package rac
 
-import (
-	"math"
-
-	"reprise/policy"
-)
+import "reprise/policy"
 
 // Options are the parameters of RAC. Paper and Tuned give the two sets worth starting from.
 type Options struct {
@@ -44,13 +40,4 @@ func Paper() Options {
 func Tuned(capacity int) Options {
 	capacity = max(capacity, 1)
 	return Options{Alpha: 3 / float64(capacity), Lambda: 1, DepCap: 64, Ghosts: capacity, Protect: true}
-}
-
-func (o Options) valid() bool {
-	for _, v := range []float64{o.Alpha, o.Lambda, o.DepCap, float64(o.Ghosts)} {
-		if !(v >= 0) || math.IsInf(v, 1) {
-			return false
-		}
-	}
-	return true
 }

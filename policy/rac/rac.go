@@ -30,11 +30,8 @@ var (
 	_ policy.Persistent = (*Policy)(nil)
 )
 
-// New starts empty. It panics on an option that is out of range.
+// New starts empty.
 func New(o Options) *Policy {
-	if !o.valid() {
-		panic("rac: Options must be finite and not negative")
-	}
 	r := &Policy{entries: entries{opts: o, all: make([]entry, 1)}}
 	r.seats = container.Heaps{Place: make([]uint32, 1), Ties: r.older}
 	r.topics = newTopicTable(&r.entries, massTime{alpha: o.Alpha})
