@@ -3,7 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
-	"log/slog"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -16,8 +16,6 @@ import (
 
 	"github.com/tidwall/gjson"
 
-	"reprise/cmd/reprise/internal/config"
-	"reprise/internal/enginesim"
 	"reprise/internal/traffic"
 	"reprise/policy"
 	"reprise/policy/registry"
@@ -32,20 +30,10 @@ type recorded struct {
 
 func record(t *testing.T, path string, settings ...string) *recorded {
 	t.Helper()
-	engine := httptest.NewServer(enginesim.New(enginesim.Options{Models: []string{enginesim.AnyModel}}))
-	t.Cleanup(engine.Close)
 	// Nothing is explored, which is decided at random.
-	environ := append([]string{"REPRISE_UPSTREAM=" + engine.URL + "/v1", "REPRISE_STORE=memory", "REPRISE_RECORD=" + path, "REPRISE_CAPACITY_ENTRIES=60",
+	environ := append([]string{"REPRISE_UPSTREAM=" + engineURL(t), "REPRISE_STORE=memory", "REPRISE_RECORD=" + path, "REPRISE_CAPACITY_ENTRIES=60",
 		"REPRISE_MAX_ERROR_RATE=0"}, settings...)
-	cfg, err := config.NewLoader(false).Load(environ)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := newService(t.Context(), cfg, slog.New(slog.DiscardHandler), nil, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return &recorded{s, t, path}
+	return &recorded{inProcess(t, io.Discard, environ...), t, path}
 }
 
 // ask sends a request of a tenant and returns the text of the answer and its source (X-Cache).

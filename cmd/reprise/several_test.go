@@ -5,13 +5,11 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"log/slog"
 	"net/http"
 	"net/http/httptest"
 	"strings"
 	"testing"
 
-	"reprise/cmd/reprise/internal/config"
 	"reprise/internal/enginesim"
 )
 
@@ -39,13 +37,7 @@ func newSeveral(t *testing.T, names []string, settings ...string) *several {
 	for i := range environ {
 		environ[i] = strings.NewReplacer(replace...).Replace(environ[i])
 	}
-	cfg, err := config.NewLoader(false).Load(environ)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if s.service, err = newService(t.Context(), cfg, slog.New(slog.DiscardHandler), nil, nil); err != nil {
-		t.Fatal(err)
-	}
+	s.service = inProcess(t, io.Discard, environ...)
 	s.api = httptest.NewServer(s.proxy.Handler())
 	t.Cleanup(func() {
 		s.api.Close()
