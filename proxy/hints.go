@@ -73,7 +73,7 @@ func newHints(o *Options) *hints {
 	h.o.Affinity = h.o.Affinity && slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return !mute(t.Dialect) })
 	h.chained = len(o.Upstreams) > 1 || h.o.WarmBudget > 0 || h.o.Affinity || h.o.Breakpoints || h.o.Retention
 	if h.chained {
-		h.worth = hint.NewPrefixes(0)
+		h.worth = hint.NewPrefixes()
 	}
 	return h
 }

@@ -88,12 +88,12 @@ type Prefixes struct {
 	turns    Returns           // of those of conversations by the turn alone
 }
 
-// defaultMost is the default of New.
-const defaultMost = 4096
+// mostPrefixes bounds a table. A prefix takes about 300 bytes.
+const mostPrefixes = 4096
 
-// NewPrefixes returns an empty table of at most so many prefixes; 0: DefaultMost. One takes about 300 bytes.
-func NewPrefixes(most int) *Prefixes {
-	return &Prefixes{most: cmp.Or(most, defaultMost), prefixes: map[prefix.Block]*known{}, order: list.New(), groups: map[uint64]prefix.Block{},
+// NewPrefixes returns an empty table.
+func NewPrefixes() *Prefixes {
+	return &Prefixes{most: mostPrefixes, prefixes: map[prefix.Block]*known{}, order: list.New(), groups: map[uint64]prefix.Block{},
 		paths: map[string]uint16{}}
 }
 

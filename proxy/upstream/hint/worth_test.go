@@ -29,7 +29,7 @@ func chain(system, message string) *prefix.Chain {
 
 // TestResidualRate: an application asks once a second, and the cache answers three of four.
 func TestResidualRate(t *testing.T) {
-	table := NewPrefixes(0)
+	table := NewPrefixes()
 	system := strings.Repeat("s", 4000)
 	var residual float64
 	for i := range 4000 {
@@ -58,7 +58,7 @@ func TestResidualRate(t *testing.T) {
 
 // TestOneRequestHasNoRate: nothing is known after the first request, and nothing is decided by it.
 func TestOneRequestHasNoRate(t *testing.T) {
-	table := NewPrefixes(0)
+	table := NewPrefixes()
 	if got := table.Miss(Miss{Chain: chain("system", "hello")}, at(0)); got != 0 {
 		t.Errorf("one request has the rate %v", got)
 	}
@@ -67,7 +67,7 @@ func TestOneRequestHasNoRate(t *testing.T) {
 
 // TestRankFollowsCategories: conversations of one path go on after seconds, those of the other never do. Fresh ones are ranked by that.
 func TestRankFollowsCategories(t *testing.T) {
-	table := NewPrefixes(0)
+	table := NewPrefixes()
 	now := 0.0
 	for i := range 400 {
 		id := fmt.Sprint("conversation ", i)
@@ -94,7 +94,7 @@ func TestRankFollowsCategories(t *testing.T) {
 
 // TestContinuesFollowsTurns: half of the conversations end after the first turn, those that have a second one go on to the fourth.
 func TestContinuesFollowsTurns(t *testing.T) {
-	table := NewPrefixes(0)
+	table := NewPrefixes()
 	now := 0.0
 	for i := range 1000 {
 		turns := 1
@@ -117,7 +117,7 @@ func TestContinuesFollowsTurns(t *testing.T) {
 // TestPredictionsRank: of two conversations that differ by their predictions alone the likelier one is worth more, by the odds of papers/004;
 // one without a prediction has the share of its category. What is known of the application does not change.
 func TestPredictionsRank(t *testing.T) {
-	table := NewPrefixes(0)
+	table := NewPrefixes()
 	for i, prob := range []float64{0.9, 0.1, 0, 2, 1e-300} {
 		c := chain("", fmt.Sprint("conversation ", i))
 		table.Miss(Miss{Chain: c, Turn: 1, Path: "/chat"}, at(0))
@@ -136,7 +136,7 @@ func TestPredictionsRank(t *testing.T) {
 
 // TestPredictedLater: a prediction counts for the miss that it was made for, and for no other.
 func TestPredictedLater(t *testing.T) {
-	table := NewPrefixes(0)
+	table := NewPrefixes()
 	c := chain("system", "hello")
 	continues := func() float64 {
 		for _, r := range table.Rank(time.Hour, 10, at(10)) {
@@ -163,7 +163,8 @@ func TestPredictedLater(t *testing.T) {
 
 // TestPathsAreBounded: clients cannot make more categories than there is room for.
 func TestPathsAreBounded(t *testing.T) {
-	table := NewPrefixes(10)
+	table := NewPrefixes()
+	table.most = 10
 	for i := range 1000 {
 		table.Miss(Miss{Chain: chain("", fmt.Sprint(i)), Turn: 1, Path: fmt.Sprint("/v1/", i)}, at(float64(i)))
 	}
@@ -174,7 +175,8 @@ func TestPathsAreBounded(t *testing.T) {
 
 // TestMemoryIsBounded: what is forgotten counts as a prefix that has not returned.
 func TestMemoryIsBounded(t *testing.T) {
-	table := NewPrefixes(100)
+	table := NewPrefixes()
+	table.most = 100
 	for i := range 10_000 {
 		table.Miss(Miss{Group: uint64(i), Chain: chain(fmt.Sprint("s", i), fmt.Sprint("m", i)), Turn: 1, Path: "/v1"}, at(float64(i)))
 	}
@@ -252,7 +254,7 @@ func TestDecisionSaves(t *testing.T) {
 }
 
 func BenchmarkMiss(b *testing.B) {
-	table := NewPrefixes(0)
+	table := NewPrefixes()
 	chains := make([]*prefix.Chain, 5000)
 	for i := range chains {
 		chains[i] = chain("system", fmt.Sprint(i))
@@ -265,7 +267,7 @@ func BenchmarkMiss(b *testing.B) {
 
 // TestOldWorkloadsFade: what was seen a day ago does not outweigh the last hour, whether or not anybody has asked for a ranking meanwhile.
 func TestOldWorkloadsFade(t *testing.T) {
-	table := NewPrefixes(0)
+	table := NewPrefixes()
 	for i := range 2000 { // all return at once
 		table.Miss(Miss{Chain: chain("", fmt.Sprint("day ", i/2)), Turn: 1, Path: "/chat"}, at(float64(i)))
 	}

@@ -18,7 +18,6 @@ import (
 type Options struct {
 	Events string // endpoint of the events, such as tcp://host:5557
 	Replay string // endpoint at which missed events can be had again; "": there is none
-	Topic  string // beginning of the topics that are followed
 	Sink   Sink
 	Logger *slog.Logger // default: none
 }
@@ -120,7 +119,7 @@ func (f *Follower) follow(ctx context.Context) error {
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { c.Close() })()
-	if err := c.subscribe(f.o.Topic); err != nil {
+	if err := c.subscribe(""); err != nil {
 		return err
 	}
 	f.connected.Store(true)
