@@ -19,7 +19,7 @@ import (
 // misses, and texts near a stored one. $REPRISE_DATA names a folder, below which the *.jsonl.gz files have texts of users; beyond their number
 // the texts are variants of them. Without it they are random words.
 //
-//	REPRISE_DATA=DIR go test ./topics -run '^$' -bench 'Search|Parent|Sketch|Memory' -benchtime 300x
+//	REPRISE_DATA=DIR go test ./topics -run '^$' -bench 'Search|Memory' -benchtime 300x
 func BenchmarkSearch(b *testing.B) {
 	next := texts(b)
 	fresh, near := make([][]float32, 256), make([][]float32, 256)
@@ -65,31 +65,6 @@ func benchSearch(b *testing.B, t *Topics, queries [][]float32) {
 	b.ReportMetric(float64(median(times).Nanoseconds())/1e3, "p50-µs")
 	b.ReportMetric(float64(hits)/float64(b.N), "hits/op")
 	b.ReportMetric(float64(routed)/float64(b.N), "routed/op")
-}
-
-// BenchmarkParent detects a parent among 64 accesses of one topic and chain, the worst case: each is scored.
-func BenchmarkParent(b *testing.B) {
-	t, err := New(Options{Dim: 384, Hit: 0.97, Route: 0.6, Edge: 0.45})
-	if err != nil {
-		b.Fatal(err)
-	}
-	vectors := unitVectors(rand.New(rand.NewSource(1)), 64, 384)
-	for i, v := range vectors {
-		if _, _, err := t.Add(Member{ID: EntryID(i + 1), Topic: 1, Vector: v, Seq: int64(i + 1)}); err != nil {
-			b.Fatal(err)
-		}
-	}
-	b.ReportAllocs()
-	for b.Loop() {
-		t.Parent(ScopeID{}, 1, ChainID{}, vectors[0], 100)
-	}
-}
-
-func BenchmarkSketch(b *testing.B) {
-	v := vectorOf("how do I reset the password of my account")
-	for b.Loop() {
-		sketchOf(v)
-	}
 }
 
 // vectorOf is nil for a text without words.
