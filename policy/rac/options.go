@@ -2,7 +2,7 @@ package rac
 
 import "reprise/policy"
 
-// Options are the parameters of RAC. Paper and Tuned give the two sets worth starting from.
+// Options are the parameters of RAC. Tuned returns those of Spec, paper those of PaperSpec.
 type Options struct {
 	// Alpha is the decay of a topic's prevalence per request, >= 0: it halves in 1/Alpha requests. From 1 on the order of
 	// topics is that of their last request; 0: no decay.
@@ -25,11 +25,11 @@ type Options struct {
 	worth policy.Value
 }
 
-// Paper is the literal reading of paper 002 (§3, Alg. 1-3): every request credits its topic, the new entry may be the
+// paper is the literal reading of paper 002 (§3, Alg. 1-3): every request credits its topic, the new entry may be the
 // victim, a topic without members is forgotten, any resident can be a parent. The "decay factor = 1" of §4.2 is read as
 // Lambda. No Alpha is given there: 0.001 is one in the capacity of its synthetic traces, at which the policy does best on
 // them; from 1 on it would be an LRU of topics.
-func Paper() Options {
+func paper() Options {
 	return Options{Alpha: 0.001, Lambda: 1, YoungParents: true}
 }
 

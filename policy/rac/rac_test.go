@@ -89,7 +89,7 @@ func TestRACLinks(t *testing.T) {
 	if same.Importance(1) != 2 || same.Link(3, 1) {
 		t.Errorf("parent born with the child: importance %v after Insert, and Link must refuse", same.Importance(1))
 	}
-	paper := New(Paper())
+	paper := New(paper())
 	policytest.PlayScript(t, paper, "+1 +2")
 	if !paper.Link(1, 2) {
 		t.Error("the paper's reading refuses a younger parent")
@@ -144,7 +144,7 @@ func TestRACKeepsItsOrderOverALongRun(t *testing.T) {
 
 // TestRACRestores: a RAC that was given the items and states of another names the same victims from there on.
 func TestRACRestores(t *testing.T) {
-	for _, o := range []Options{Paper(), Tuned(40), {Alpha: 0.05, Lambda: 4, Ghosts: 5}} {
+	for _, o := range []Options{paper(), Tuned(40), {Alpha: 0.05, Lambda: 4, Ghosts: 5}} {
 		was, is := New(o), New(o)
 		ops := policytest.RandomOps(rand.New(rand.NewPCG(11, 12)), 3000)
 		for i := range ops {

@@ -44,7 +44,7 @@ var PaperSpec = policy.Spec{
 		lambdaParam,
 	},
 	New: func(a policy.Args) policy.Evictor {
-		o := Paper()
+		o := paper()
 		o.Alpha, o.Lambda = a.Num("alpha"), a.Num("lambda")
 		return New(o)
 	},

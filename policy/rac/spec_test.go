@@ -33,7 +33,7 @@ func TestParametersReachThePolicy(t *testing.T) {
 	if got := get("rac-paper:alpha=0.5,lambda=2", o); got != literal {
 		t.Errorf("rac-paper with parameters: %+v", got)
 	}
-	if got := get("rac-paper", policy.Options{Capacity: 100}); got != Paper() {
+	if got := get("rac-paper", policy.Options{Capacity: 100}); got != paper() {
 		t.Errorf("rac-paper: %+v", got)
 	}
 }
