@@ -10,7 +10,6 @@ import (
 // Caps is what retention is worth asking for at an upstream, for one model. The prices are fractions of the price of a token which is
 // computed and not kept. The zero value: no field of the upstream concerns retention, and nothing is charged for it.
 type Caps struct {
-	Minimum   int     // tokens of the shortest prefix that is kept
 	Retain    bool    // RetainShort and RetainLong can be expressed, in part at least
 	Always    bool    // without RetainOff, every prompt is written
 	Read      float64 // price of a token that was kept
@@ -39,11 +38,11 @@ const (
 func (f family) caps() Caps {
 	switch {
 	case f.explicit && f.caches:
-		return Caps{Minimum: f.minimum, Retain: true, Always: true, Read: readPrice, Write: writePrice, WriteLong: writePrice, Life: 30 * time.Minute, LifeLong: 30 * time.Minute}
+		return Caps{Retain: true, Always: true, Read: readPrice, Write: writePrice, WriteLong: writePrice, Life: 30 * time.Minute, LifeLong: 30 * time.Minute}
 	case f.explicit:
-		return Caps{Minimum: f.minimum, Retain: true, Read: readPrice, Write: writePrice, WriteLong: writeLongPrice, Life: 5 * time.Minute, LifeLong: time.Hour}
+		return Caps{Retain: true, Read: readPrice, Write: writePrice, WriteLong: writeLongPrice, Life: 5 * time.Minute, LifeLong: time.Hour}
 	case f.long:
-		return Caps{Minimum: f.minimum, Retain: true, Read: readPrice, Write: 1, WriteLong: 1, Life: 5 * time.Minute, LifeLong: 24 * time.Hour}
+		return Caps{Retain: true, Read: readPrice, Write: 1, WriteLong: 1, Life: 5 * time.Minute, LifeLong: 24 * time.Hour}
 	}
 	return Caps{}
 }

@@ -32,10 +32,9 @@ import (
 
 // Options configures Keys.
 type Options struct {
-	Secret     []byte // equal in all proxies in front of the same upstreams, and after a restart
-	Generation uint64 // the number of purges so far
-	Affinity   bool   // Intent has Affinity and Conversation
-	Salt       bool   // Intent has Salt
+	Secret   []byte // equal in all proxies in front of the same upstreams, and after a restart
+	Affinity bool   // Intent has Affinity and Conversation
+	Salt     bool   // Intent has Salt
 }
 
 // Keys computes intents. It is safe for concurrent use.
@@ -48,12 +47,10 @@ type Keys struct {
 // New returns Keys for o. The secret is copied.
 func New(o Options) *Keys {
 	o.Secret = append([]byte(nil), o.Secret...)
-	k := &Keys{o: o}
-	k.generation.Store(o.Generation)
-	return k
+	return &Keys{o: o}
 }
 
-// Generation is the present generation.
+// Generation is the present generation, 0 in the beginning. A purge raises it.
 func (k *Keys) Generation() uint64 { return k.generation.Load() }
 
 // SetGeneration replaces the generation: names that are computed under different generations differ.

@@ -25,7 +25,6 @@ const (
 // Meter keeps the beginning and the end of an answer. It must be ended.
 type Meter struct {
 	head, tail []byte
-	size       int64
 }
 
 var meters = sync.Pool{New: func() any {
@@ -37,7 +36,6 @@ func NewMeter() *Meter { return meters.Get().(*Meter) }
 
 // Write notes the next bytes of the answer. It copies 8 KiB of them at most.
 func (m *Meter) Write(p []byte) {
-	m.size += int64(len(p))
 	if room := cap(m.head) - len(m.head); room > 0 {
 		m.head = append(m.head, p[:min(room, len(p))]...)
 	}
@@ -63,7 +61,7 @@ func (m *Meter) End() Usage {
 
 // Free frees the meter without a look at the answer.
 func (m *Meter) Free() {
-	m.head, m.tail, m.size = m.head[:0], m.tail[:0], 0
+	m.head, m.tail = m.head[:0], m.tail[:0]
 	meters.Put(m)
 }
 
