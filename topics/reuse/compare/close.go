@@ -1,6 +1,8 @@
 package compare
 
 import (
+	"slices"
+
 	"reprise/topics/reuse/evidence"
 )
 
@@ -12,44 +14,82 @@ const (
 	mostRuns    = 3   // places in which texts that are equal but for a few words differ
 	runWords    = 3   // words at one place
 
-	known  = 4  // observations from which noise is known
+	enough = 4  // observations from which noise is known
 	unlike = 2  // tenths of closeness up to which answers to an equal prompt have hardly anything in common
 	beyond = .2 // closeness below the least that was seen which is far below
 )
 
-// Noise is what two answers to an equal prompt differ by in one scope: counts of Result.Closeness in tenths, of two answers that equal prompts got. Its
-// zero value says that nothing is known.
-type Noise [11]uint16
+// Noise is what two answers to an equal prompt differ by in one scope: counts of Result.Closeness in tenths, and behind them of the reasons of
+// Different, in the order of Rules. Its zero value says that nothing is known.
+type Noise [11 + len(rules)]uint16
+
+// rules are the reasons of Different that can be noise.
+var rules = [...]string{"polarity", "negation", "language", "code", "number", "name", "opposite", "order", "items", "word"}
+
+// Rule is the number of the reason of Different in Noise, from 1; 0: it is none of those.
+func (r *Result) Rule() int {
+	if r.Outcome == evidence.Same {
+		return 0
+	}
+	return 1 + slices.Index(rules[:], r.Why)
+}
+
+// all is how many observations there are.
+func (n *Noise) all() (all int) {
+	for _, c := range n[:11] {
+		all += int(c)
+	}
+	return all
+}
+
+// known reports whether there are enough observations.
+func (n *Noise) known() bool { return n != nil && n.all() >= enough }
+
+// usual reports whether one in eight pairs of answers to an equal prompt differ by a rule.
+func (n *Noise) usual(why string) bool {
+	i := slices.Index(rules[:], why)
+	return i >= 0 && n.known() && 8*int(n[11+i]) >= n.all()
+}
+
+// softens reports whether a reason of Different is none in a scope whose answers to an equal prompt are in other words: where most words are others
+// anyway, a negation, a word that has an opposite in the other text, or another order says little.
+func (n *Noise) softens(why string) bool {
+	_, usual, ok := n.usually()
+	return ok && usual < nearlyEqual && (why == "negation" || why == "opposite" || why == "order")
+}
 
 // usually is the least closeness that was seen, that of four in five of the observations, and whether noise says anything: there are enough of them,
 // and even these have something in common.
 func (n *Noise) usually() (least, usual float64, ok bool) {
-	if n == nil {
+	if !n.known() {
 		return 0, 0, false
 	}
-	all := 0
-	for _, c := range n {
-		all += int(c)
-	}
 	first, at, seen := -1, 0, 0
-	for i, c := range n {
+	for i, c := range n[:11] {
 		if c > 0 && first < 0 {
 			first = i
 		}
-		if seen += int(c); seen*5 > all {
+		if seen += int(c); seen*5 > n.all() {
 			at = i
 			break
 		}
 	}
-	return float64(first) / 10, float64(at) / 10, all >= known && at > unlike
+	return float64(first) / 10, float64(at) / 10, at > unlike
 }
 
-// decide is the last rule. Without noise texts are the same from closeTexts on and different below apartTexts. With noise they are the same from
-// what is usual on, where this is lower, and different where they are far below the least.
+// decide is the last rule. With noise texts are the same from what is usual on, and different where they are far below the least. In a scope whose noise is
+// not known yet nothing is decided: a translator has close answers, too. Without a scope, and where answers to equal prompts have nothing in common, texts are
+// the same from closeTexts on and different below apartTexts.
 func (n *Noise) decide(closeness float64) (evidence.Outcome, string) {
 	low, high, why := apartTexts, closeTexts, "closeness"
-	if least, usual, ok := n.usually(); ok {
-		low, high, why = least-beyond, min(usual, closeTexts), "noise"
+	switch least, usual, ok := n.usually(); {
+	case ok:
+		low, high, why = least-beyond, usual, "noise"
+		if usual < nearlyEqual { // few observations of a talkative scope say little about its least
+			low = min(low, apartTexts)
+		}
+	case n != nil && !n.known():
+		return evidence.Unknown, "noise"
 	}
 	switch {
 	case closeness >= high:

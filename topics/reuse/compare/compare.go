@@ -5,12 +5,14 @@
 //
 //  1. equal: the answers are equal byte for byte: Same. empty: one says nothing: Unknown. long: one is longer than 64 KiB: Unknown.
 //  2. quotes: an answer quotes or restates words in which the prompts differ (see Quotes): Different.
+//     echo: both answers have most of the words of their prompts in a row, and are the same by a rule below, but not byte for byte: Different if by
+//     rule 4, else Unknown.
 //  3. json: one is JSON (also fenced, also tool calls one after another) and the other is not: Different. Otherwise member by member: names, types,
 //     numbers by value, arrays in order, labels up to case, texts of more than three words by the rules for texts. A member that differs makes it Different.
 //  4. equal: equal up to case, white space, Markdown and courtesy: Same. code: the code is equal and few words explain it: Same.
 //  5. short: one has at most three words. Both do, with other words: Different. The other is a brief sentence: it contains the number or the name, or begins
 //     with the same yes or no: Same; it does not: Different. It contains the plain words: Unknown.
-//  6. Facts that contradict, Different: polarity (yes and no; a negation in one of two brief answers), language (or script), code, number (with its unit; months and
+//  6. Facts that contradict, Different: polarity (yes and no), negation (in one of two brief answers), language (or script), code, number (with its unit; months and
 //     weekdays), name, opposite (on and off), order (two words in each other's place). A fact that only one of them has is none of these.
 //  7. items: lists of equal length, or of things, item by item, in any order unless the items are numbered steps: an item without a partner: Different;
 //     all with close ones: Same.
@@ -18,8 +20,9 @@
 //  9. closeness, noise: the weight of the content that they share. See Noise and decide. asked: close, but each has a word of its own prompt that the other
 //     prompt and the other answer lack: Different; only one has: Unknown, unless they are very close.
 //
-// Noise, what two answers to an equal prompt differ by in a scope, moves the thresholds of rule 9, and makes Unknown what 7 and 8 call Different where the
-// answers are as close as answers to an equal prompt. What the rules 2 to 6 find it does not change.
+// Noise, what two answers to an equal prompt differ by in a scope, gives the thresholds of rule 9, which decides nothing in a scope whose noise is not known yet, and
+// makes Unknown what 7 and 8 call Different where the answers are as close as answers to an equal prompt. Of the rules 6 to 8 it leaves out those by which one
+// in eight answers to equal prompts differ, and of rule 6 negation, opposite and order say nothing where answers to equal prompts are in other words. What the rules 2 to 5 find it does not change: another label is another answer, however often a classifier errs.
 package compare
 
 import (
@@ -59,9 +62,10 @@ type Result struct {
 	Kind      Kind
 	Why       string  // the rule that decided, such as equal, short, json:member, number, closeness
 	Closeness float64 // in [0, 1], symmetric; 1: equal up to case, white space, Markdown and courtesy
+	Echo      bool    // they are the same, and have most of the words of their prompts: in other wordings they may not be
 }
 
-// Answers compares the two answers of a pair. n is the noise of the scope, or nil. It is symmetric, and its cost is linear.
+// Answers compares the two answers of a pair. n is the noise of the scope; nil is that of no scope, where closeness has thresholds of its own. It is symmetric, and its cost is linear.
 func Answers(p Pair, n *Noise) Result {
 	if max(len(p.Stored), len(p.Fresh)) > longest && p.Stored != p.Fresh {
 		return Result{Why: "long"}
@@ -71,6 +75,12 @@ func Answers(p Pair, n *Noise) Result {
 		r.Outcome, r.Why, r.Closeness = evidence.Same, "equal", 1
 	} else if r.Why != "empty" && (Quotes(p.Stored, p.StoredPrompt, p.Prompt) || Quotes(p.Fresh, p.Prompt, p.StoredPrompt)) {
 		r.Outcome, r.Why = evidence.Different, "quotes"
+	}
+	if r.Echo = r.Outcome == evidence.Same && echoesPrompt(p.Stored, p.StoredPrompt) && echoesPrompt(p.Fresh, p.Prompt); r.Echo && p.Stored != p.Fresh {
+		if r.Outcome = evidence.Unknown; r.Why == "equal" {
+			r.Outcome = evidence.Different
+		}
+		r.Why = "echo"
 	}
 	return r
 }
@@ -109,7 +119,7 @@ func compareAnswers(p Pair, n *Noise) Result {
 	case len(x.tokens) == 0 || len(y.tokens) == 0:
 		return Result{Why: "empty"}
 	case isJSON || both:
-		return Result{evidence.Different, JSON, "json", 0}
+		return Result{Outcome: evidence.Different, Kind: JSON, Why: "json"}
 	default:
 		r := compareTexts(x, y, n)
 		r.echoes(t)
@@ -131,7 +141,9 @@ func compareTexts(x, y *text, n *Noise) Result {
 		}
 		return r.with(compareShort(x, y), "short")
 	}
-	if why := contradicts(x, y); why != "" {
+	if why := contradicts(x, y, n); n.softens(why) {
+		return r.with(evidence.Unknown, why)
+	} else if why != "" {
 		return r.with(evidence.Different, why)
 	}
 	if sameCode(x, y) || sameCode(y, x) {
@@ -142,7 +154,7 @@ func compareTexts(x, y *text, n *Noise) Result {
 	if w := replaced(x, y); w != evidence.Same && (!decided || o == evidence.Same) {
 		o, decided, why = w, true, "word"
 	}
-	if !decided {
+	if !decided || o != evidence.Same && n.usual(why) {
 		return r.with(n.decide(r.Closeness))
 	}
 	if _, usual, known := n.usually(); known && r.Closeness >= usual && o == evidence.Different {

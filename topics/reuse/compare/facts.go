@@ -11,27 +11,37 @@ const (
 	some  = 128 // numbers, names and first words that are looked at where each is compared with others
 )
 
-// contradicts names a fact in which two answers differ, or returns "". What only one of them has is none.
-func contradicts(x, y *text) string {
-	a, b := language(x), language(y)
-	switch {
-	case x.stance*y.stance < 0, (x.negated == 0) != (y.negated == 0) && max(x.words, y.words) <= brief:
-		return "polarity"
-	case a > 0 && b > 0 && a != b:
-		return "language"
-	case lacksCode(x, y) && lacksCode(y, x):
-		return "code"
-	case lacksNumber(x, y) && lacksNumber(y, x) || otherUnit(x, y):
-		return "number"
-	case otherNames(x, y):
-		return "name"
-	case opposed(x, y):
-		return "opposite"
-	case swapped(x, y, true):
-		return "order"
+// contradicts names a fact in which two answers differ, and answers to an equal prompt do not, or returns "". What only one of them has is none.
+func contradicts(x, y *text, n *Noise) string {
+	for _, fact := range []struct {
+		why     string
+		differs func(x, y *text) bool
+	}{
+		{"polarity", otherStance}, {"negation", otherNegation}, {"language", otherLanguage}, {"code", otherCode}, {"number", otherNumber}, {"name", otherNames}, {"opposite", opposed}, {"order", otherOrder},
+	} {
+		if !n.usual(fact.why) && fact.differs(x, y) {
+			return fact.why
+		}
 	}
 	return ""
 }
+
+func otherStance(x, y *text) bool { return x.stance*y.stance < 0 }
+
+func otherNegation(x, y *text) bool {
+	return (x.negated == 0) != (y.negated == 0) && max(x.words, y.words) <= brief
+}
+
+func otherLanguage(x, y *text) bool {
+	a, b := language(x), language(y)
+	return a > 0 && b > 0 && a != b
+}
+
+func otherCode(x, y *text) bool { return lacksCode(x, y) && lacksCode(y, x) }
+
+func otherNumber(x, y *text) bool { return lacksNumber(x, y) && lacksNumber(y, x) || otherUnit(x, y) }
+
+func otherOrder(x, y *text) bool { return swapped(x, y, true) }
 
 // language tells the language of a text in Latin letters by frequent words, and any other by its script. 0: it is not clear.
 func language(t *text) (best int) {

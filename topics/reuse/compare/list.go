@@ -74,7 +74,7 @@ func compareLists(a, b []*text, numbered bool) (o evidence.Outcome, decided bool
 		}
 		used[at] = true
 		inOrder, last = inOrder && at > last, at
-		same = same && best >= closeTexts && contradicts(x, b[at]) == "" && replaced(x, b[at]) == evidence.Same
+		same = same && best >= closeTexts && contradicts(x, b[at], nil) == "" && replaced(x, b[at]) == evidence.Same
 	}
 	switch {
 	case len(a) != len(b), !inOrder && numbered && mostWords(a) >= steps:

@@ -71,7 +71,8 @@ func TestNoise(t *testing.T) {
 		want evidence.Outcome
 	}{
 		{"apart, nothing known", far, nil, different},
-		{"apart, too little known", far, &Noise{3: 3}, different},
+		{"apart, too little known", far, &Noise{3: 3}, unknown},
+		{"close, too little known", Pair{Stored: "The engine overheats because the pump leaks.", Fresh: "Because the pump leaks, the engine overheats."}, &Noise{}, unknown},
 		{"apart, usual here", far, &Noise{3: 4}, same},
 		{"apart, near the least", far, talkative, unknown},
 		{"apart, far below the least", far, exact, different},
