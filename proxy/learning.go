@@ -18,7 +18,9 @@ import (
 	"reprise/proxy/observe/learn"
 	"reprise/proxy/rules"
 	"reprise/proxy/upstream"
+	"reprise/store"
 	"reprise/topics/reuse"
+	"reprise/topics/reuse/compare"
 	"reprise/topics/reuse/edits"
 	"reprise/topics/reuse/evidence"
 )
@@ -62,10 +64,25 @@ func (x learning) Judge(r *learn.Reviewed) *reuse.Judge {
 	return &reuse.Judge{Words: x.s.opts.Words, MaxError: rule.MaxErrorRate, Rates: x.s.cache.Rates()}
 }
 
+// MaxError implements learn.Server.
+func (x learning) MaxError() float64 { return x.s.live.Load().rules.Rest().MaxErrorRate }
+
 // Compared implements learn.Server.
-func (x learning) Compared(r *cache.Request, f *cache.Finding, outcome evidence.Outcome, from evidence.Source) {
-	x.s.cache.Verdicts().Compared(r, f, outcome, from)
-	x.s.observers.Ended(&observe.Outcome{Request: r, Compared: outcome})
+func (x learning) Compared(r *cache.Request, f *cache.Finding, result compare.Result, from evidence.Source) {
+	x.s.cache.Verdicts().Compared(r, f, result, from)
+	if result.Outcome != evidence.Unknown && f.Basis != cache.Repeated {
+		x.s.observers.Ended(&observe.Outcome{Request: r, Compared: result.Outcome})
+	}
+}
+
+// quotes reports whether the answer of e quotes words in which its prompt differs from the one that is asked.
+func (s *Server) quotes(e *store.Entry, asked string) (quotes bool) {
+	s.faults.guard("compare", func() error {
+		text, ok, err := s.textOf(e)
+		quotes = !ok || compare.Quotes(text, e.Prompt, asked)
+		return err
+	})
+	return quotes
 }
 
 // foundBy describes a verdict for Cache-Status: what found the answer, and the classes of the edits.
@@ -85,6 +102,11 @@ func (s *Server) storedText(hit *cache.Hit) (text string, ok bool, err error) {
 	if err != nil || !e.Same(hit.Entry) {
 		return "", false, err
 	}
+	return s.textOf(e)
+}
+
+// textOf is the text of an entry that has its answer; false where it has none, or calls tools.
+func (s *Server) textOf(e *store.Entry) (text string, ok bool, err error) {
 	room, release := s.budget.Hold(keepFactor * int64(e.RecordingSize()))
 	if !room {
 		return "", false, nil

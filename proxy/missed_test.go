@@ -256,7 +256,7 @@ func TestWhyLife(t *testing.T) {
 func TestWhyCompared(t *testing.T) {
 	r, _, _, explore := exploring(t)
 	r.missed(t, "new", chat(reset))
-	r.missed(t, "explore", chat(asks), "User-Agent: none")
+	r.missed(t, "explore", chat(asks), "Cache-Control: no-store")
 	explore.Store(false)
 	hit := r.ask(t, "/v1/chat/completions", chat("Hello, "+reset))
 	if hit.cache() != "semantic" {

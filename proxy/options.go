@@ -78,6 +78,8 @@ type Options struct {
 	Words bool
 	// Judge makes the judge of answers that are found by meaning. Default: a reuse.Judge with Words and MaxErrorRate.
 	Judge func(*evidence.Rates) cache.Judge
+	// Trust says who decides whether answers to other prompts are right in a scope; default: the scope, by comparisons.
+	Trust reuse.Trust
 	// MaxErrorRate is the largest expected share of wrong answers among those found by meaning; default 0.01, at most 0.2. Negative: only
 	// prompts with equal normal forms share an answer.
 	MaxErrorRate float64
@@ -265,7 +267,7 @@ func (o Options) Validate() error {
 
 // rules are those for some requests and the one for all.
 func (o Options) rules() *rules.Set {
-	return rules.NewSet(&rules.Rule{Mode: o.Mode, MaxErrorRate: max(o.MaxErrorRate, 0), TTL: o.TTL, ToolCalls: o.CacheToolCalls, Ignore: o.Ignore}, o.Rules...)
+	return rules.NewSet(&rules.Rule{Mode: o.Mode, MaxErrorRate: max(o.MaxErrorRate, 0), Trust: o.Trust, TTL: o.TTL, ToolCalls: o.CacheToolCalls, Ignore: o.Ignore}, o.Rules...)
 }
 
 // checkRule returns why a rule cannot be in force.
@@ -339,7 +341,7 @@ func (o *Options) cache(s *Server) cache.Options {
 		judge = func(rates *evidence.Rates) cache.Judge { return &reuse.Judge{Words: words, Rates: rates} }
 	}
 	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.rules().Compares(),
-		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: judge, Draw: o.Draw, Evidence: o.Evidence, Readers: o.Readers, Studied: len(o.Observers) > 0,
+		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: judge, Draw: o.Draw, Quotes: s.quotes, Evidence: o.Evidence, Readers: o.Readers, Studied: len(o.Observers) > 0,
 		Found:  s.foundElsewhere,
 		Remote: o.Remote, Log: o.Log, Ceiling: o.Ceiling, Now: o.Now}
 }

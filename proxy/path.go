@@ -252,6 +252,9 @@ func (x *work) search(ctx context.Context) *served {
 		x.detail = append(x.detail, "shadow=hit")
 	case found.Explore != nil:
 		x.detail = append(x.detail, "explore")
+		if t := &found.Verdict.Trust; t.Needed > 0 && !t.Holds() {
+			x.detail = append(x.detail, "trust="+t.String())
+		}
 	}
 	if found.Hit == nil {
 		return nil

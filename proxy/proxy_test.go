@@ -24,6 +24,7 @@ import (
 	"reprise/proxy/upstream"
 	"reprise/store"
 	"reprise/topics"
+	"reprise/topics/reuse"
 )
 
 // rig is a proxy in front of a simulated engine, both on loopback.
@@ -57,7 +58,7 @@ func newRigAt(t testing.TB, engine *enginesim.Engine, behind http.Handler, adjus
 	}
 	r := &rig{engine: engine, up: up, logs: new(lockedWriter)}
 	embedder := embed.NewBuiltin()
-	o := Options{Upstreams: []upstream.Target{{Base: base}}, Embedder: embedder, Thresholds: embedder.Thresholds(), Words: true, Draw: func() float64 { return 0.999999 }, IgnoreHeaders: []string{enginesim.FaultHeader, "X-Torture"},
+	o := Options{Upstreams: []upstream.Target{{Base: base}}, Embedder: embedder, Thresholds: embedder.Thresholds(), Words: true, Trust: reuse.Granted, Draw: func() float64 { return 0.999999 }, IgnoreHeaders: []string{enginesim.FaultHeader, "X-Torture"},
 		Logger: slog.New(slog.NewTextHandler(r.logs, &slog.HandlerOptions{Level: slog.LevelDebug}))}
 	for _, f := range adjust {
 		f(&o)

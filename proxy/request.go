@@ -40,7 +40,7 @@ func (q *request) fill(body []byte, read reading) {
 	q.req = cache.Request{Key: store.Key(parsed.Key), Scope: store.Scope(parsed.Scope), Prompt: parsed.Prompt, Epoch: s.cache.Epoch(),
 		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private(), NoExplore: d.OnlyIfCached}
 	byRule(&q.req, read.rule)
-	q.req.Data = func() bool { return s.preambles.TreatAsData(q.Request, q.body) }
+	q.req.Family = func() uint64 { return s.families.of(q) }
 	if len(parsed.Turns) > 0 {
 		q.req.Turns = make([]cache.Turn, len(parsed.Turns))
 	}
@@ -53,7 +53,7 @@ func (q *request) fill(body []byte, read reading) {
 func byRule(r *cache.Request, rule *rules.Rule) {
 	r.ExactOnly = r.ExactOnly || !rule.Mode.Compares()
 	r.Shadow = rule.Mode == rules.Shadow
-	r.Gate, r.TTL = rule.Threshold, rule.TTL
+	r.Gate, r.TTL, r.Trust = rule.Threshold, rule.TTL, rule.Trust
 	if r.MaxError = rule.MaxErrorRate; r.MaxError == 0 {
 		r.MaxError = -1 // none, and not the judge's
 	}

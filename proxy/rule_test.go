@@ -144,7 +144,7 @@ func TestRuleActs(t *testing.T) {
 				r := newRig(t, now.use, func(o *Options) {
 					o.TenantFrom, o.Mode, o.TTL, o.MaxErrorRate = "header:X-Team", ModeSemantic, time.Hour, 0.01
 					e.options(o)
-					rule := &rules.Rule{Name: "r", Match: matching(part), Mode: o.Mode, TTL: o.TTL, MaxErrorRate: o.MaxErrorRate, ToolCalls: o.CacheToolCalls}
+					rule := &rules.Rule{Name: "r", Match: matching(part), Mode: o.Mode, TTL: o.TTL, MaxErrorRate: o.MaxErrorRate, Trust: o.Trust, ToolCalls: o.CacheToolCalls}
 					e.rule(rule)
 					o.Rules = []*rules.Rule{rule}
 				})
@@ -171,7 +171,7 @@ func TestRulesReplaced(t *testing.T) {
 	rule := func(change func(*rules.Rule)) {
 		t.Helper()
 		o := r.opts
-		to := &rules.Rule{Name: "r", Match: rules.Match{Models: []string{"gpt-4o"}}, Mode: o.Mode, TTL: o.TTL, MaxErrorRate: 0.01}
+		to := &rules.Rule{Name: "r", Match: rules.Match{Models: []string{"gpt-4o"}}, Mode: o.Mode, TTL: o.TTL, MaxErrorRate: 0.01, Trust: o.Trust}
 		change(to)
 		o.Rules = []*rules.Rule{to}
 		if err := r.Reload(o); err != nil {

@@ -53,6 +53,10 @@ func (x scrape) Collect(ch chan<- prometheus.Metric) {
 	}
 	p.Gauge("upstream_queued", "Requests that wait for an upstream call, because as many as allowed are under way.", float64(load.Queued))
 	collectHints(p, s.upstream.Hints())
+	for state, n := range s.learner.Trusted(0).Count {
+		p.Gauge("trust_scopes", "Scopes and kinds of evidence (form, edits, vectors) by whether answers to other prompts are served in them: trusted, earning (too few pairs were "+
+			"compared), lost (some came out different), undecided (too many comparisons said nothing).", float64(n), "state", state)
+	}
 	collectReplicas(p, s.upstream.Upstreams())
 	p.Flag("breaker_open", "1 while a dependency is left alone after repeated failures.", s.cache.Degraded(), "dependency", "embedder")
 	if now, _ := s.cache.Embedder(); now != "" { // it calls a server

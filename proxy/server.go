@@ -61,8 +61,8 @@ type Server struct {
 
 	continuation *continuation.Predictor // nil: nothing is predicted
 
-	learner   *learn.Learner
-	preambles learn.Preambles
+	learner  *learn.Learner
+	families families
 
 	flights  *upstream.Flights[*outcome]
 	budget   *clientio.Budget

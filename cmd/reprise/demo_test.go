@@ -59,12 +59,12 @@ func TestDemoInput(t *testing.T) {
 		name, file                              string
 		requests, exact, semantic, miss, bypass int64
 	}{
-		// The second conversation equals the first one; the third differs in case; the fourth has another second turn.
+		// The second conversation equals the first one; the third differs in case, which no scope trusts yet; the fourth has another second turn.
 		{"sgd", `{"turns":[["U","Where is the station?"],["S","There."],["U","And the bus stop?"]]}
 {"turns":[["U","Where is the station?"],["S","There."],["U","And the bus stop?"]]}
 {"turns":[["U","where is the station"]]}
 {"turns":[["U","Which train goes to the sea?"],["U","And the bus stop?"]]}
-`, 7, 2, 1, 4, 0},
+`, 7, 2, 0, 5, 0},
 		// The part that branches share is asked once.
 		{"oasst", `{"idx":0,"tree":0,"parent_idx":null,"role":"prompter","text":"Tell me of whales."}
 {"idx":1,"tree":0,"parent_idx":0,"role":"assistant","text":"They sing."}

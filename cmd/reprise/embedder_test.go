@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"reprise/internal/built"
 	"reprise/internal/redistest"
 )
 
@@ -43,7 +44,7 @@ func withEmbedder(t *testing.T, test func(r *embedderRig)) {
 // start starts the proxy with a model of 64 dimensions.
 func (r *embedderRig) start() *process {
 	r.t.Helper()
-	p := start(r.t, "REPRISE_STORE="+r.store, r.up.setting, "REPRISE_EMBEDDER=openai:http://"+r.net.Addr+"/v1", "REPRISE_EMBEDDER_MODEL=64")
+	p := start(r.t, built.Granted(r.t), "REPRISE_STORE="+r.store, r.up.setting, "REPRISE_EMBEDDER=openai:http://"+r.net.Addr+"/v1", "REPRISE_EMBEDDER_MODEL=64")
 	if strings.Contains(r.settled, "redis") {
 		p.awaitShared()
 	}

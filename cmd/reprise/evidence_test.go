@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/internal/built"
 	"reprise/internal/redistest"
 )
 
@@ -54,7 +55,7 @@ func (p *process) compare(n int) {
 
 // TestEvidenceSurvives: what was compared is counted on after a restart, and after a kill, without that of the last half-minute at most.
 func TestEvidenceSurvives(t *testing.T) {
-	env := []string{"REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "a.db"), constant(t), "REPRISE_MODE=shadow"}
+	env := []string{"REPRISE_STORE=file:" + filepath.Join(t.TempDir(), "a.db"), constant(t), built.Granted(t), "REPRISE_MODE=shadow"}
 	p := start(t, env...)
 	p.compare(3)
 	p.stop()
@@ -72,7 +73,7 @@ func TestEvidenceSurvives(t *testing.T) {
 // TestEvidenceOfSeveral: proxies on one Redis count what each of them compares, and one that starts counts on from that.
 func TestEvidenceOfSeveral(t *testing.T) {
 	server := redistest.Start(t, redistest.Options{})
-	env := []string{"REPRISE_STORE=redis://" + server.Addr, constant(t), "REPRISE_MODE=shadow"}
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, constant(t), built.Granted(t), "REPRISE_MODE=shadow"}
 	one, two := start(t, env...), start(t, env...)
 	one.awaitShared()
 	two.awaitShared()

@@ -16,6 +16,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/internal/built"
 	"reprise/internal/traffic"
 	"reprise/policy"
 	"reprise/policy/registry"
@@ -32,7 +33,7 @@ func record(t *testing.T, path string, settings ...string) *recorded {
 	t.Helper()
 	// Nothing is explored, which is decided at random.
 	environ := append([]string{"REPRISE_UPSTREAM=" + engineURL(t), "REPRISE_STORE=memory", "REPRISE_RECORD=" + path, "REPRISE_CAPACITY_ENTRIES=60",
-		"REPRISE_MAX_ERROR_RATE=0"}, settings...)
+		"REPRISE_MAX_ERROR_RATE=0", built.Granted(t)}, settings...)
 	return &recorded{inProcess(t, io.Discard, environ...), t, path}
 }
 

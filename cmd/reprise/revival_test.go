@@ -12,23 +12,25 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"reprise/internal/built"
 	"reprise/internal/redistest"
 )
 
 // models is a server of /v1/embeddings. Its models are named after the length of their vectors, and prompts have one direction for each first
 // word.
 type models struct {
-	url   string
-	held  atomic.Bool  // it does not answer
-	texts atomic.Int64 // so far
-	other atomic.Int64 // the length of its vectors instead of that of the model; 0: none
+	url     string
+	granted string       // the setting by which scopes are trusted
+	held    atomic.Bool  // it does not answer
+	texts   atomic.Int64 // so far
+	other   atomic.Int64 // the length of its vectors instead of that of the model; 0: none
 
 	mu    sync.Mutex     // protects asked
 	asked map[string]int // how often for each text
 }
 
 func newModels(t *testing.T) *models {
-	m := &models{asked: map[string]int{}}
+	m := &models{asked: map[string]int{}, granted: built.Granted(t)}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		var asked struct {
 			Model string
@@ -77,7 +79,7 @@ func (m *models) times(text string) int {
 
 // env are the settings of an embedder of so many dimensions.
 func (m *models) env(dim string) []string {
-	return []string{"REPRISE_EMBEDDER=openai:" + m.url, "REPRISE_EMBEDDER_MODEL=" + dim}
+	return []string{"REPRISE_EMBEDDER=openai:" + m.url, "REPRISE_EMBEDDER_MODEL=" + dim, m.granted}
 }
 
 // logged waits for a message, unless it came before the start line.

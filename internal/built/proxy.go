@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"os"
 	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
@@ -39,6 +40,16 @@ type Options struct {
 	Life    time.Duration // after which it is killed, so that a hang fails the test; default 8 minutes
 	Log     io.Writer     // gets a copy of the log; nil: none does
 	Env     []string      // settings
+}
+
+// Granted is a setting by which every scope is trusted from its first request on, for tests of what follows.
+func Granted(t testing.TB) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "granted.yaml")
+	if err := os.WriteFile(path, []byte("rules:\n  - name: trusted\n    match: {path: \"*\"}\n    trust: granted\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return "REPRISE_CONFIG=" + path
 }
 
 // Start runs serve on free ports with these settings, and waits until it is ready. It is killed after the test.

@@ -41,8 +41,8 @@ func TestChatFields(t *testing.T) {
 func TestStop(t *testing.T) {
 	e := New(Options{})
 	whole := chatText(t, e, chatWith(``))
-	before, _, _ := strings.Cut(whole, " of birds")
-	for stop, want := range map[string]string{`" of birds"`: before, `["nothing like it"," of birds"]`: before, `"nothing like it"`: whole, `null`: whole} {
+	before, _, _ := strings.Cut(whole, " with")
+	for stop, want := range map[string]string{`" with"`: before, `["nothing like it"," with"]`: before, `"nothing like it"`: whole, `null`: whole} {
 		if got := chatText(t, e, chatWith(`,"stop":`+stop)); got != want || before == whole {
 			t.Errorf("stop %s: %q, want %q", stop, got, want)
 		}

@@ -61,7 +61,7 @@ func (j *job) choice(index int, f *Fault) choice {
 	case j.format != nil:
 		text = compact(fill(rng, j.format))
 	default:
-		text = compose(rng, j.asked)
+		text = compose(rng)
 	}
 	c.cut(text, j)
 	if f.FinishReason != "" {

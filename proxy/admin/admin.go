@@ -134,7 +134,7 @@ func New(o Options) http.Handler {
 	r.Route("/admin", func(r chi.Router) {
 		r.Use(a.guard)
 		for _, one := range a.routes() {
-			if o.Learner == nil && strings.HasPrefix(one.Path, "/admin/reviews") {
+			if o.Learner == nil && (strings.HasPrefix(one.Path, "/admin/reviews") || one.Path == "/admin/trust") {
 				continue
 			}
 			r.MethodFunc(one.Method, strings.TrimPrefix(one.Path, "/admin"), one.checked)

@@ -34,6 +34,21 @@ func (v reviewer) list(r *http.Request) (any, error) {
 	return v.learner.List(r.URL.Query().Get("kind"), limit, uint64(before))
 }
 
+// mostTrust is how many scopes an answer has at most.
+const mostTrust = 1000
+
+// trust lists what scopes have shown, at most limit (100).
+func (v reviewer) trust(r *http.Request) (any, error) {
+	limit, err := intParam(r, "limit", 100)
+	if err != nil {
+		return nil, err
+	}
+	if limit > mostTrust {
+		return nil, apierror.BadRequest("invalid_parameter", fmt.Sprintf("limit is %d; allowed is up to %d.", limit, mostTrust))
+	}
+	return v.learner.Trusted(limit), nil
+}
+
 func (v reviewer) show(r *http.Request) (any, error) {
 	id, err := reviewID(r)
 	if err != nil {

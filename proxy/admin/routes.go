@@ -46,6 +46,7 @@ func (a *admin) routes() []Route {
 		get("/admin/reviews", "kind limit before", "pairs of prompts that shared an answer, or could have", inJSON(v.list)),
 		get("/admin/reviews/{id}", "*", "one pair with both answers", inJSON(v.show)),
 		post("/admin/reviews/{id}", "a verdict on a pair", inJSON(v.say)),
+		get("/admin/trust", "limit", "scopes by what they have shown of answers to other prompts, and the pair that ended it", inJSON(v.trust)),
 		get("/admin/alignment", "", "where prefixes of prompts part, and which lines differ", inJSON(a.alignment)),
 		get("/admin/misses", "", "why requests missed, and what a repair would bring", inJSON(a.report("misses"))),
 		get("/admin/whatif", "wait", "what other capacities, policies and thresholds would have made of the last requests", inJSON(a.whatIf)),

@@ -5,6 +5,7 @@ import (
 
 	"reprise/policy"
 	"reprise/store"
+	"reprise/topics/reuse/compare"
 	"reprise/topics/reuse/evidence"
 )
 
@@ -26,6 +27,7 @@ type Verdicts struct {
 	recent  recent
 	wrong   pairs
 	origins origins
+	answers given
 }
 
 func newVerdicts(o *Options, l *learner, in *state) *Verdicts {
@@ -34,21 +36,22 @@ func newVerdicts(o *Options, l *learner, in *state) *Verdicts {
 }
 
 // holds reports whether k may lead to e, of which it is an alias, for r under a gate: the judge and its evidence would decide as they did, and
-// the similarity is not below the gate. Where k may not, the request is searched for like a new one. The alias moves to what is found then, or
+// the similarity is not below the gate. explore is the share of its answers that is compared. Where k may not, the request is searched for like a new one. The alias moves to what is found then, or
 // stays and leads nowhere.
-func (a *Verdicts) holds(r *Request, k store.Key, e *store.Entry, gate float64) (b basis, ok bool) {
+func (a *Verdicts) holds(r *Request, k store.Key, e *store.Entry, gate float64) (b basis, explore float64, ok bool) {
 	b, wrong := a.basis(k, e)
 	by := a.learner.current.Load()
 	switch {
 	case wrong:
-		return b, false
+		return b, 0, false
 	case by.Judge == nil:
-		return b, gate <= a.gate
+		return b, 0, gate <= a.gate
 	case b.version() != a.learner.meaning.Load().version || b.byForm() && gate > max(a.gate, r.Gate) || !b.byForm() && b.steps() < steps(gate):
-		return b, false
+		return b, 0, false
 	}
-	c := a.learner.caseOf(b, e)
-	return b, by.Judge.Serves(&c, r.MaxError)
+	c := a.learner.caseOf(r, b, e)
+	ok, explore = by.Judge.Serves(&c, r.MaxError, r.Trust)
+	return b, explore, ok
 }
 
 // refuses reports whether a verdict keeps e from serving k.
@@ -88,22 +91,32 @@ func (a *Verdicts) found(r *Request, f *Finding, hit *Hit) error {
 
 // Compared counts the result of comparing the stored answer of f.Explore with the upstream's answer to r. After evidence.Same, the next time
 // that the entry answers the key makes an alias; after evidence.Different, it does not answer it again.
-func (a *Verdicts) Compared(r *Request, f *Finding, result evidence.Outcome, from evidence.Source) {
+func (a *Verdicts) Compared(r *Request, f *Finding, result compare.Result, from evidence.Source) {
 	if f.Explore == nil {
 		return
 	}
-	switch e := f.Explore.Entry; result {
-	case evidence.Same:
+	sample := evidence.Sample{Case: f.Verdict.Case, Outcome: result.Outcome, Source: from, Closeness: result.Closeness, Rule: uint8(result.Rule())}
+	switch e := f.Explore.Entry; {
+	case f.Basis == Repeated:
+		sample.Source = evidence.Repeated
+	case result.Outcome == evidence.Same:
 		a.recent.confirmed(r.Key, e, f.Verdict.Case)
-	case evidence.Different:
+		if !a.answers.tells(f.Verdict.Case, e, result.Echo, a.learner.draw()) {
+			return
+		}
+	case result.Outcome == evidence.Different:
 		a.wrong.add(f.Verdict.Case.Tenant, r.Key, e.Key)
 	}
-	a.learner.Learn(evidence.Sample{Case: f.Verdict.Case, Outcome: result, Source: from})
+	a.learner.Learn(sample)
 }
 
 // kept notes that e, the upstream's answer to r, is in the words of the stored one with which it is to be compared, and whose prompt has the
 // same form: a conversation that goes on from either is the same.
 func (a *Verdicts) kept(r *Request, f *Finding, e *store.Entry) {
+	if f.Compared && e.Labels != nil && e.Prompt != "" && e.AnswerHash != ([32]byte{}) {
+		scope, _ := placeOf(r, e)
+		a.answers.add(evidence.Case{Tenant: evidence.ID(e.Tenant), Scope: scope, Question: questionOf(f.formOf(r))}, e)
+	}
 	if f.Explore == nil || f.Basis != ByForm || e.AnswerHash == ([32]byte{}) || e.AnswerHash != f.Explore.Entry.AnswerHash {
 		return
 	}

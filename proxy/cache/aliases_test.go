@@ -141,8 +141,8 @@ func TestFeedbackOnAliases(t *testing.T) {
 	})
 	r.wants(r.request(a), "alias", 1)
 	e, _ := r.Get(1)
-	if b, _ := r.verdicts.basis(keyOf(a), e); !slices.Equal(r.learner.caseOf(b, e).Edits, []edits.Class{'a'}) {
-		t.Errorf("the alias has the edits %v", r.learner.caseOf(b, e).Edits)
+	if b, _ := r.verdicts.basis(keyOf(a), e); !slices.Equal(r.learner.caseOf(r.request(a), b, e).Edits, []edits.Class{'a'}) {
+		t.Errorf("the alias has the edits %v", r.learner.caseOf(r.request(a), b, e).Edits)
 	}
 	if err := r.verdicts.Feedback(func(*store.Labels) bool { return true }, 1, false, evidence.Operator); err != nil {
 		t.Fatal(err)

@@ -59,9 +59,10 @@ func (b basis) fill(c *evidence.Case) {
 	c.Similarity = float64(b.steps()) / math.MaxUint16
 }
 
-// caseOf is the case in which an alias leads to e.
-func (l *learner) caseOf(b basis, e *store.Entry) evidence.Case {
-	c := evidence.Case{Tenant: evidence.ID(e.Tenant), Scope: store.Key(e.Scope).Short(), Topic: uint64(e.Topic), Space: l.meaning.Load().space, Hit: true}
+// caseOf is the case in which an alias leads r, or a turn of it, to e.
+func (l *learner) caseOf(r *Request, b basis, e *store.Entry) evidence.Case {
+	c := evidence.Case{Tenant: evidence.ID(e.Tenant), Space: l.meaning.Load().space, Hit: true}
+	c.Scope, c.Family = placeOf(r, e)
 	b.fill(&c)
 	return c
 }

@@ -47,7 +47,7 @@ func (c *Cache) Explain(ctx context.Context, r *Request) (*Explanation, error) {
 	x := &Explanation{Thresholds: Thresholds{c.opt.gate(r), th.Route, th.Edge}, Finding: f}
 	e, alias, ok := c.state.store.Lookup(r.Key)
 	if alias {
-		_, ok = c.opt.aliasAllowed(r, e, c.verdicts)
+		_, _, ok = c.opt.aliasAllowed(r, e, c.verdicts)
 	}
 	if ok && r.takes(e, c.opt.Now()) {
 		x.Hit = &Hit{Entry: e, Alias: alias}

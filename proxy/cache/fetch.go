@@ -54,8 +54,15 @@ func (c *Cache) lookup(ctx context.Context, r *Request) (hit, stale *Hit, err er
 	r.Unfetched = false
 	e, alias, ok := c.state.store.Lookup(r.Key)
 	var why basis
+	if r.Probe != nil {
+		return nil, nil, nil
+	}
 	if alias {
-		why, ok = c.opt.aliasAllowed(r, e, c.verdicts)
+		var explore float64
+		if why, explore, ok = c.opt.aliasAllowed(r, e, c.verdicts); ok && !r.Shadow && len(r.Turns) == 0 && c.learner.drawFor(r) < explore {
+			r.Probe = &Hit{Entry: e, Alias: true, At: c.opt.Now(), purges: purges}
+			return nil, nil, nil
+		}
 	}
 	if !ok {
 		return c.answers.unknown(ctx, r, c.opt.Now, purges), nil, nil
@@ -77,8 +84,12 @@ func (c *Cache) lookup(ctx context.Context, r *Request) (hit, stale *Hit, err er
 	if whole == nil || !whole.Same(e) && (alias || !r.takes(whole, now)) { // only the key says what an answer of another process is for
 		return nil, nil, err
 	}
-	if alias {
-		c.verdicts.recent.served(r.Key, e, c.learner.caseOf(why, e))
+	switch {
+	case alias:
+		c.verdicts.recent.served(r.Key, e, c.learner.caseOf(r, why, e))
+	case c.learner.probes(r, whole):
+		r.Probe = &Hit{Entry: whole, At: now, purges: purges}
+		return nil, nil, nil
 	}
 	return &Hit{Entry: whole, Alias: alias, At: now, purges: purges}, nil, err
 }

@@ -42,7 +42,7 @@ func (c *Cache) Stale(ctx context.Context, r *Request, h *Hit) (hit *Hit) {
 	var why basis
 	if h.Alias {
 		allowed := false
-		if why, allowed = c.opt.aliasAllowed(r, h.Entry, c.verdicts); !allowed {
+		if why, _, allowed = c.opt.aliasAllowed(r, h.Entry, c.verdicts); !allowed {
 			return nil
 		}
 	}
@@ -54,7 +54,7 @@ func (c *Cache) Stale(ctx context.Context, r *Request, h *Hit) (hit *Hit) {
 		return err
 	})
 	if hit != nil && hit.Alias {
-		c.verdicts.recent.served(r.Key, h.Entry, c.learner.caseOf(why, h.Entry))
+		c.verdicts.recent.served(r.Key, h.Entry, c.learner.caseOf(r, why, h.Entry))
 	}
 	return hit
 }
@@ -78,10 +78,10 @@ func (c *Cache) FellBack(r *Request, f *Finding) {
 }
 
 // aliasAllowed reports whether e, which was once found for r's key by meaning, may serve r, and why it was found: not where only the very
-// words count, not if its answer was replaced by one for exact repeats only, and not where the alias does not hold.
-func (o *Options) aliasAllowed(r *Request, e *store.Entry, a *Verdicts) (b basis, ok bool) {
+// words count, not if its answer was replaced by one for exact repeats only, and not where the alias does not hold. explore is as of holds.
+func (o *Options) aliasAllowed(r *Request, e *store.Entry, a *Verdicts) (b basis, explore float64, ok bool) {
 	if !o.Meaning || r.Shadow || r.ExactOnly || !r.comparableTo(e) {
-		return 0, false
+		return 0, 0, false
 	}
 	return a.holds(r, r.Key, e, o.gate(r))
 }
@@ -96,10 +96,23 @@ func (c *Cache) Find(ctx context.Context, r *Request) (f *Finding, err error) {
 		f.Compared = true
 		err = (&search{c: c, r: r, f: f, draw: c.learner.drawFor(r)}).run(ctx)
 	}
+	c.renews(r, f)
 	if topic := c.opt.topicOf(r, f); f.Hit == nil && topic != 0 {
 		err = errors.Join(err, guard("policy", func() error { c.state.arrive(topic, r.At); return nil }))
 	}
 	return f, err
+}
+
+// renews makes the answer that r had before, which has expired or is not wanted, one to be compared with the new one, where nothing else is compared
+// and its scope wants to know by how much answers to an equal prompt differ.
+func (c *Cache) renews(r *Request, f *Finding) {
+	if !f.Compared || f.Hit != nil || f.Explore != nil || !c.learner.Rates().Curious() {
+		return
+	}
+	if e, alias, ok := c.state.store.Lookup(r.Key); ok && !alias && len(e.Answer) > 0 && c.learner.wantsNoise(r, e) > 0 {
+		f.Explore, f.Basis = &Hit{Entry: e, At: c.opt.Now(), purges: c.state.purges.Load()}, Repeated
+		f.Verdict.Case = repeated(r, e)
+	}
 }
 
 // topicOf is the topic that a miss belongs to, 0 for a new one.

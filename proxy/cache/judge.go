@@ -16,8 +16,9 @@ import (
 type Judge interface {
 	// Forms decides whether the answer of stored may serve asked.
 	Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict
-	// Serves reports whether answers are served in a case like c, to a request with this error rate, as in reuse.Context.
-	Serves(c *evidence.Case, maxError float64) bool
+	// Serves reports whether answers are served in a case like c, to a request with this error rate and trust, as in reuse.Context, and the share
+	// of them that is compared.
+	Serves(c *evidence.Case, maxError float64, trust reuse.Trust) (serves bool, explore float64)
 }
 
 var _ Judge = (*reuse.Judge)(nil)
@@ -36,15 +37,15 @@ func (v vetoes) Forms(stored, asked *normal.Form, _ reuse.Context) reuse.Verdict
 	return reuse.Verdict{Decision: reuse.Serve, P: 1}
 }
 
-func (v vetoes) Serves(*evidence.Case, float64) bool { return true }
+func (v vetoes) Serves(*evidence.Case, float64, reuse.Trust) (bool, float64) { return true, 0 }
 
 // learner is the part of a Cache that decides on what was found, by what was counted of earlier decisions.
 type learner struct {
 	judgeBy func(*evidence.Rates) Judge // nil: no answer that was found is refused
 	forms   *forms                      // nil: no forms are kept
 	draw    func() float64
-	welcome atomic.Int64 // hits that are not explored any more, at the start of a process with random draws
-	log     Log          // gets each sample; nil: none
+	drawn   bool // at random: it is not that of a test
+	log     Log  // gets each sample; nil: none
 	meaning atomic.Pointer[meaning]
 
 	learning sync.Mutex // held while a sample is counted; protects book
@@ -79,8 +80,7 @@ func newLearner(o *Options, kept *forms) *learner {
 	now := newMeaning(o.Embedder)
 	l.meaning.Store(now)
 	if l.draw == nil {
-		l.draw = rand.Float64
-		l.welcome.Store(welcome)
+		l.draw, l.drawn = rand.Float64, true
 	}
 	if l.book == nil {
 		l.book = evidence.NewBook(now.of)
@@ -115,24 +115,20 @@ func (l *learner) Rates() *evidence.Rates { return l.current.Load().rates }
 // neverExplore is a draw with which nothing is explored that would be served.
 const neverExplore = 1 - 1.0/(1<<53)
 
-// welcome is how many hits at the start of a process are not explored: a newcomer who tries a paraphrase gets a hit.
-const welcome = 8
-
-// welcomes counts a verdict that would serve, and reports whether it is one of the first, and explores.
-func (l *learner) welcomes(v *reuse.Verdict) bool {
-	return v.Case.Hit && l.welcome.Load() > 0 && l.welcome.Add(-1) >= 0 && v.Decision == reuse.Explore
-}
-
 // goesOn reports whether a verdict would explore in the middle of a conversation what the list explains. The new answer would be in other words,
 // and no later turn of that conversation would find the stored one; the first turns are compared for all.
 func goesOn(r *Request, v *reuse.Verdict) bool {
 	return len(r.Turns) > 0 && v.Decision == reuse.Explore && v.Case.Hit && v.Case.Explained
 }
 
-// drawFor returns the draw of a request.
+// drawFor returns the draw of a request. Where an operator grants trust, every hundredth request is compared, if it is a hit: that says as much as one
+// that is drawn, and a few requests after a start are answered as the operator expects.
 func (l *learner) drawFor(r *Request) float64 {
-	if r.NoExplore || r.Shadow {
+	switch {
+	case r.NoExplore || r.Shadow:
 		return neverExplore
+	case r.Trust == reuse.Granted && l.drawn:
+		return 1 - float64(1+r.At.Seq%100)/100
 	}
 	return l.draw()
 }
@@ -147,9 +143,10 @@ func (l *learner) judge(r *Request, f *Finding, e *store.Entry, stored *normal.F
 	if stored == nil {
 		stored = l.forms.of(e.Prompt)
 	}
-	c := reuse.Context{Tenant: evidence.ID(e.Tenant), Scope: store.Key(e.Scope).Short(), Topic: uint64(e.Topic), Similarity: similarity, Draw: draw, MaxError: r.MaxError}
+	c := reuse.Context{Tenant: evidence.ID(e.Tenant), Similarity: similarity, Draw: draw, MaxError: r.MaxError, Trust: r.Trust}
 	if e.Prompt != r.Prompt {
-		c.Data = f.treatsAsData(r)
+		c.Scope, c.Family = placeOf(r, e)
+		c.Question = questionOf(stored)
 	}
 	return by.Judge.Forms(stored, f.formOf(r), c)
 }
@@ -160,14 +157,6 @@ func (f *Finding) formOf(r *Request) *normal.Form {
 		f.form = normal.Of(r.Prompt)
 	}
 	return f.form
-}
-
-// treatsAsData is Request.Data, which is called once.
-func (f *Finding) treatsAsData(r *Request) bool {
-	if r.Data != nil && !f.dataKnown {
-		f.data, f.dataKnown = r.Data(), true
-	}
-	return f.data
 }
 
 // basisOf is that of a verdict on an answer to stored for asked.

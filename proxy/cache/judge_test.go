@@ -8,6 +8,7 @@ import (
 	"reprise/store"
 	"reprise/store/storetest"
 	"reprise/topics/reuse"
+	"reprise/topics/reuse/compare"
 	"reprise/topics/reuse/edits"
 	"reprise/topics/reuse/evidence"
 	"reprise/topics/reuse/normal"
@@ -23,18 +24,16 @@ type ruler struct {
 }
 
 func (j *ruler) Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict {
-	v := reuse.Verdict{P: 0.999, Case: evidence.Case{Tenant: c.Tenant, Scope: c.Scope, Topic: c.Topic, Similarity: c.Similarity}}
+	v := reuse.Verdict{P: 0.999, Case: evidence.Case{Tenant: c.Tenant, Scope: c.Scope, Similarity: c.Similarity}}
 	first := asked.Prompt[:1]
 	switch {
-	case c.Data && stored.Prompt != asked.Prompt:
-		return v
 	case stored.Equal(asked):
 		v.Case.Explained = true
 	case first != "X":
 		v.Case.Explained, v.Case.Edits = true, []edits.Class{edits.Class(first[0])}
 	}
 	form := v.Case.Explained && len(v.Case.Edits) == 0
-	if v.Case.Hit = form || !j.refuses && !j.doubts && j.Serves(&v.Case, 0); v.Case.Hit {
+	if v.Case.Hit = form || !j.refuses && !j.doubts && j.serves(&v.Case); v.Case.Hit {
 		v.Decision = reuse.Serve
 	}
 	if j.explores && v.Case.Hit || j.doubts && !v.Case.Hit {
@@ -43,7 +42,11 @@ func (j *ruler) Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict
 	return v
 }
 
-func (j *ruler) Serves(c *evidence.Case, _ float64) bool {
+func (j *ruler) Serves(c *evidence.Case, _ float64, _ reuse.Trust) (bool, float64) {
+	return j.serves(c), 0
+}
+
+func (j *ruler) serves(c *evidence.Case) bool {
 	for _, e := range c.Edits {
 		if e == j.wrong {
 			return false
@@ -195,13 +198,13 @@ func TestExplored(t *testing.T) {
 			t.Errorf("%q: %+v is served in place of an error", prompt, hit)
 		}
 	}
-	r.verdicts.Compared(r.request(a), f, evidence.Unknown, evidence.Explored)
+	r.verdicts.Compared(r.request(a), f, compare.Result{Outcome: evidence.Unknown}, evidence.Explored)
 	j.explores = false
 	r.wants(r.request(a), "semantic", 1)
 	b := long("b", 42)
 	j.explores = true
 	f = r.find(t.Context(), r.request(b))
-	r.verdicts.Compared(r.request(b), f, evidence.Same, evidence.Explored)
+	r.verdicts.Compared(r.request(b), f, compare.Result{Outcome: evidence.Same}, evidence.Explored)
 	j.explores = false
 	r.wants(r.request(b), "semantic", 1)
 	r.wants(r.request(b), "alias", 1) // the comparison counts as the first time
@@ -211,7 +214,7 @@ func TestExplored(t *testing.T) {
 	if r.Cache.Fallback(t.Context(), r.request(c), f) == nil {
 		t.Error("no answer to fall back to")
 	}
-	r.verdicts.Compared(r.request(c), f, evidence.Different, evidence.Explored)
+	r.verdicts.Compared(r.request(c), f, compare.Result{Outcome: evidence.Different}, evidence.Explored)
 	if r.Cache.Fallback(t.Context(), r.request(c), f) != nil {
 		t.Error("an answer that has proved wrong is fallen back to")
 	}
@@ -260,15 +263,14 @@ func TestShadowFindings(t *testing.T) {
 // TestForm: the normal form of a prompt finds an answer without its vector, in the same scope and conversation, whatever the embedder does.
 func TestForm(t *testing.T) {
 	const asked, again = "How do I reset the router?", "hello, how do I reset the router"
-	data := func(yes bool) func(*Request) { return func(q *Request) { q.Data = func() bool { return yes } } }
 	for _, c := range []struct {
 		name   string
 		change func(*Request)
 		hit    bool
 	}{
 		{"plain", func(*Request) {}, true},
-		{"no data", data(false), true},
-		{"data", data(true), false},
+		{"nothing was shown", func(q *Request) { q.Trust = reuse.Earned }, false},
+		{"trust is withdrawn", func(q *Request) { q.Trust = reuse.Withdrawn }, false},
 		{"another scope", func(q *Request) { q.Scope[0]++ }, false},
 		{"in a conversation", func(q *Request) { q.Turns = []Turn{{Key: keyOf("before"), Answer: [32]byte{1}}} }, false},
 		{"exact only", func(q *Request) { q.ExactOnly = true }, false},
@@ -280,7 +282,8 @@ func TestForm(t *testing.T) {
 		})
 		r.wants(r.request(asked), "miss", 1)
 		r.embedder.broken.Store(true)
-		f, err := r.Find(t.Context(), r.request(again, c.change))
+		granted := func(q *Request) { q.Trust = reuse.Granted }
+		f, err := r.Find(t.Context(), r.request(again, granted, c.change))
 		if (f.Hit != nil) != c.hit || c.hit && (err != nil || f.Basis != ByForm || f.Verdict.P < 0.99 || f.Hit.Topic == 0) {
 			t.Errorf("%s: %+v, %v", c.name, f, err)
 		}

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"bytes"
+	"encoding/binary"
 	"slices"
 	"sync"
 
@@ -177,6 +178,62 @@ func (p *pairs) remove(tenant uint64, a, b store.Key) {
 	defer p.mu.Unlock()
 	delete(p.all, one)
 	p.order.remove(tenant, func(x [2]store.Key) bool { return x == one })
+}
+
+// given are digests of the last answers of the upstream in each scope of the evidence. Where many questions get one answer, two equal ones say
+// little: a label of a few would come out the same by chance.
+type given struct {
+	mu    sync.Mutex // protects what follows
+	all   map[[2]uint64]*scopeAnswers
+	order queues[[2]uint64]
+}
+
+// scopeAnswers are the last answers of a scope, each with its question.
+type scopeAnswers struct {
+	question, answer [32]uint32
+	n                int
+}
+
+// leastTold is the probability with which a comparison counts whose answer other questions have, too. A classifier of a few labels has to come out
+// the same 200 times, by which time a property of the wording that matters for one text in fifty has shown.
+const leastTold = 1.0 / 40
+
+// echoTold is the same of an answer that has most of the words of its prompt, of which a wording may change some.
+const echoTold = 1.0 / 4
+
+func answerOf(e *store.Entry) uint32 { return binary.LittleEndian.Uint32(e.AnswerHash[:]) }
+
+func (g *given) add(c evidence.Case, e *store.Entry) {
+	at := [2]uint64{c.Tenant, c.Scope}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.all == nil {
+		g.all = map[[2]uint64]*scopeAnswers{}
+	}
+	one := g.all[at]
+	if one == nil {
+		one = &scopeAnswers{}
+		g.all[at] = one
+		if old, full := g.order.add(c.Tenant, at); full {
+			delete(g.all, old)
+		}
+	}
+	i := one.n % len(one.answer)
+	one.question[i], one.answer[i] = uint32(c.Question), answerOf(e)
+	one.n++
+}
+
+// tells reports whether a comparison counts that came out the same with the answer of e.
+func (g *given) tells(c evidence.Case, e *store.Entry, echo bool, draw float64) bool {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	one := g.all[[2]uint64{c.Tenant, c.Scope}]
+	for i := 0; one != nil && i < min(one.n, len(one.answer)); i++ {
+		if one.question[i] != uint32(c.Question) && one.answer[i] == answerOf(e) {
+			return draw < leastTold
+		}
+	}
+	return !echo || draw < echoTold
 }
 
 // queues have the last mostRecent of what was added. A tenant that adds many drops its own: it takes no place from one that has fewer.

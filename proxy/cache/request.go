@@ -27,11 +27,12 @@ type Request struct {
 	Gate      float64       // the hit gate for requests like this one; 0 or less than Options.Thresholds.Hit: that
 	Threshold float64       // raises the hit gate by the wish of the client, who wants vectors compared; 0 leaves it
 	MaxError  float64       // of what is found by meaning, as in reuse.Context
+	Trust     reuse.Trust   // who says that answers to other prompts are right in its scope
 	NoExplore bool          // the upstream will not be asked only to compare its answer
 	Private   bool          // its wishes shape what is found: no alias is made of it
-	// Data reports whether what stands before the prompt treats it as data: see normal.TreatsAsData. It is called only where an answer was
-	// found that may serve another prompt, at most once. nil: false.
-	Data func() bool
+	// Family names the scopes that share a credit with that of the request: see package evidence. It is called only where an answer was found that
+	// may serve another prompt. nil: none.
+	Family func() uint64
 	// Begin is called where a step of a search begins, and its result where that ends; nil: nothing is.
 	Begin func(Step) (end func())
 
@@ -40,6 +41,8 @@ type Request struct {
 	// Unfetched is set where an answer is stored that would have served, and the shared store could not give it: it is away, or has changes
 	// that are not applied here yet.
 	Unfetched bool
+	// Probe is set by a Lookup that has an answer which is to be compared with the upstream's, and serves nothing. Later ones serve nothing either.
+	Probe *Hit
 	// Passed is set by Touch, with Options.Studied.
 	Passed Passed
 
@@ -156,11 +159,10 @@ type Finding struct {
 	Judged *Judged // with Options.Studied: the answer that decided, where some settings would serve it; nil: none
 	Passed Passed  // set by Keep, with Options.Studied, where the answer was given to the store
 
-	form            *normal.Form // of the prompt; nil: not made yet
-	asks            uint64       // of form; see Asks
-	digest          uint64       // of form, in its conversation; 0: not made
-	similarity      float64      // of what Verdict is on
-	data, dataKnown bool         // what Request.Data has returned
+	form       *normal.Form // of the prompt; nil: not made yet
+	asks       uint64       // of form; see Asks
+	digest     uint64       // of form, in its conversation; 0: not made
+	similarity float64      // of what Verdict is on
 }
 
 // Band is the similarity of Hit in hundredths, rounded down to a multiple of 5: the finest figure that may be logged. It is 0 where there is
@@ -177,7 +179,8 @@ type Basis string
 
 // The bases. The empty one is none: the answer was found under its key.
 const (
-	ByForm    Basis = "form"    // the prompts have equal normal forms
-	ByEdits   Basis = "edits"   // every difference of the prompts is a listed edit
-	ByMeaning Basis = "meaning" // their vectors are near
+	ByForm    Basis = "form"     // the prompts have equal normal forms
+	ByEdits   Basis = "edits"    // every difference of the prompts is a listed edit
+	ByMeaning Basis = "meaning"  // their vectors are near
+	Repeated  Basis = "repeated" // the prompts are equal: the answers are compared to learn by how much such answers differ
 )

@@ -14,14 +14,16 @@ import (
 type bounded struct{}
 
 func (bounded) Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict {
-	v := reuse.Verdict{P: 0.99, Case: evidence.Case{Tenant: c.Tenant, Scope: c.Scope, Topic: c.Topic, Similarity: c.Similarity, Explained: true, Hit: true}}
+	v := reuse.Verdict{P: 0.99, Case: evidence.Case{Tenant: c.Tenant, Scope: c.Scope, Similarity: c.Similarity, Explained: true, Hit: true}}
 	if stored.Prompt == asked.Prompt || c.MaxError >= 0.01 {
 		v.Decision = reuse.Serve
 	}
 	return v
 }
 
-func (bounded) Serves(_ *evidence.Case, maxError float64) bool { return maxError >= 0.01 }
+func (bounded) Serves(_ *evidence.Case, maxError float64, _ reuse.Trust) (bool, float64) {
+	return maxError >= 0.01, 0
+}
 
 // TestErrorRateOfRequest: each request is judged by its own error rate, also where it comes to an alias, or the turn before it does.
 func TestErrorRateOfRequest(t *testing.T) {

@@ -21,12 +21,23 @@ type search struct {
 }
 
 func (s *search) run(ctx context.Context) error {
-	failed := guard("forms", func() error { return s.byForm(ctx) })
-	if failed != nil {
-		s.f.Hit, s.f.Explore, s.f.Degraded = nil, nil, "forms"
-	}
-	if s.f.Hit != nil {
-		return nil
+	var failed error
+	switch probe := s.r.Probe; {
+	case probe != nil && !probe.Alias: // the answer to this very prompt
+		s.settled = true
+		defer func() {
+			s.f.Explore, s.f.Fallback, s.f.Basis, s.f.Verdict.Case = probe, true, Repeated, repeated(s.r, probe.Entry)
+		}()
+	default:
+		if probe != nil {
+			s.draw = 0
+		}
+		if failed = guard("forms", func() error { return s.byForm(ctx) }); failed != nil {
+			s.f.Hit, s.f.Explore, s.f.Degraded = nil, nil, "forms"
+		}
+		if s.f.Hit != nil {
+			return nil
+		}
 	}
 	if err := guard("embed", func() error { return s.c.embed(ctx, s.r, s.f) }); err != nil {
 		s.f.Degraded = "embed"
@@ -141,7 +152,7 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 		return false, nil
 	}
 	v := s.c.learner.judge(s.r, s.f, hit.Entry, stored, similarity, s.draw)
-	if s.c.learner.welcomes(&v) || goesOn(s.r, &v) {
+	if goesOn(s.r, &v) {
 		v = s.c.learner.judge(s.r, s.f, hit.Entry, stored, similarity, neverExplore)
 	}
 	s.note(hit.Entry, &v, similarity, 1)
@@ -168,6 +179,11 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 		s.f.about(hit.Entry)
 		return true, err
 	case whole == nil || !whole.Same(hit.Entry): // no answer, or one of which it is not known whether it may be found by meaning
+		return false, nil
+	}
+	if quotes := s.c.opt.Quotes; quotes != nil && whole.Prompt != s.r.Prompt && quotes(whole, s.r.Prompt) {
+		s.f.Vetoes = append(s.f.Vetoes, reuse.Quoting)
+		s.f.about(hit.Entry)
 		return false, nil
 	}
 	s.candidate(hit, &v, similarity)

@@ -44,7 +44,7 @@ func (s turns) answered(r *Request, t Turn) *store.Entry {
 		return nil
 	}
 	if alias {
-		if _, holds := s.aliases.holds(r, t.Key, e, max(s.aliases.gate, r.Gate)); !holds {
+		if _, _, holds := s.aliases.holds(r, t.Key, e, max(s.aliases.gate, r.Gate)); !holds {
 			return nil
 		}
 	}

@@ -6,9 +6,9 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/proxy/answer"
 	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/canon"
-	"reprise/proxy/observe/learn"
 )
 
 // Bounds of what a request pays for its prediction.
@@ -58,12 +58,20 @@ func isUsers(raw []byte) (user bool, read int) {
 	return role.Str == "user", max(role.Index, leastRead)
 }
 
+// textOf is the text of a message, or of a conversation that is one string.
+func textOf(message gjson.Result) string {
+	if message.Type == gjson.String {
+		return message.Str
+	}
+	return answer.ContentText(message.Get("content"))
+}
+
 // promptsOf are the user's last prompts that have a text, the oldest first.
 func promptsOf(asks [][]string, most int) (prompts []string) {
 	for _, ask := range asks {
 		var texts []string
 		for _, m := range slices.Backward(ask) {
-			text, _ := learn.TextOf(canon.Segment{Len: uint32(len(m)), Kind: canon.SegmentMessage}, rawjson.Bytes(m))
+			text := textOf(gjson.Parse(m))
 			if strings.TrimSpace(text) != "" {
 				texts = append(texts, text)
 			}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reprise/proxy/canon"
+	"reprise/topics/reuse"
 )
 
 // Mode is how much of the cache is used.
@@ -30,8 +31,9 @@ type Rule struct {
 	Match
 
 	Mode         Mode
-	Threshold    float64 // hit gate by cosine, at or above the gate of the index; 0: the gate of the index
-	MaxErrorRate float64 // largest expected share of wrong answers among those found by meaning; 0: equal normal forms only
+	Threshold    float64     // hit gate by cosine, at or above the gate of the index; 0: the gate of the index
+	MaxErrorRate float64     // largest expected share of wrong answers among those found by meaning; 0: equal normal forms only
+	Trust        reuse.Trust // who says that answers to other prompts are right in a scope
 	TTL          time.Duration
 	ToolCalls    bool // answers that call tools are kept, for exact repeats
 	Ignore       *canon.Ignore

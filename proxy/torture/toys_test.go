@@ -62,6 +62,6 @@ func (j panickyJudge) Forms(stored, asked *normal.Form, c reuse.Context) reuse.V
 	return j.by.Forms(stored, asked, c)
 }
 
-func (j panickyJudge) Serves(c *evidence.Case, maxError float64) bool {
-	return j.by.Serves(c, maxError)
+func (j panickyJudge) Serves(c *evidence.Case, maxError float64, trust reuse.Trust) (bool, float64) {
+	return j.by.Serves(c, maxError, trust)
 }

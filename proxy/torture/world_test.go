@@ -25,6 +25,7 @@ import (
 	"reprise/store"
 	"reprise/store/file"
 	"reprise/topics"
+	"reprise/topics/reuse"
 	"reprise/topics/reuse/evidence"
 )
 
@@ -98,7 +99,7 @@ func newWorld(t testing.TB, seed uint64, s setup) *world {
 	if s.embed != nil {
 		o.Embedder = s.embed(o.Embedder)
 	}
-	o.Judge = s.judge
+	o.Judge, o.Trust = s.judge, reuse.Granted
 	o.Thresholds = o.Embedder.Thresholds()
 	o.Store = w.openStore(s, o.Embedder.Space(), o.Now)
 	gates := o.Thresholds

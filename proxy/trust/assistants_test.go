@@ -17,12 +17,13 @@ type assistant struct {
 	name   string
 	answer func(q string, n int) string // the n-th of six wordings
 	least  float64                      // of the right hits of full trust, to be reached in 20,000 requests
+	early  int                          // calls beside those of full trust before the first hit by meaning, at most; 0: any number
 }
 
 var assistants = []assistant{
-	{"equal", func(q string, _ int) string { return sentence(q, 0) }, .98},
-	{"in other words", sentence, .95},
-	{"short, in other words", short, 0},
+	{"equal", func(q string, _ int) string { return sentence(q, 0) }, .98, 5},
+	{"in other words", sentence, .95, 40},
+	{"short, in other words", short, 0, 0},
 }
 
 // sentence is one of six wordings of the answer to a question; all have the same facts, which the question alone decides.
@@ -157,7 +158,6 @@ const faqs = 400 // questions of an assistant
 // TestAssistants: an assistant keeps nearly all the hits that it would have with full trust, and what trust costs in calls of the upstream has a
 // limit.
 func TestAssistants(t *testing.T) {
-	t.Skip("trust is being built")
 	all := questions(t, faqs)
 	for i := range assistants {
 		a := &assistants[i]
@@ -181,8 +181,8 @@ func TestAssistants(t *testing.T) {
 			if got := ratio(steps, false); got < a.least && !brief() {
 				t.Errorf("%.4f of the right hits of full trust, want %.2f", got, a.least)
 			}
-			if early > 3*probes {
-				t.Errorf("%d extra calls before the first hit by meaning: more than %d for each kind of evidence", early, probes)
+			if most := a.early; most > 0 && early > most {
+				t.Errorf("%d extra calls before the first hit by meaning, want at most %d", early, most)
 			}
 			if a.least > 0 && 100*later > len(half) {
 				t.Errorf("%d extra calls in the last %d requests", later, len(half))
@@ -191,13 +191,9 @@ func TestAssistants(t *testing.T) {
 	}
 }
 
-// probes is how many pairs of a scope and kind of evidence are compared before any is served. There are three kinds: form, edits, vectors.
-const probes = 5
-
 // TestNewApplication measures how many requests a new application needs until, of a window of 200, it has nine in ten of the right hits that full
 // trust would give.
 func TestNewApplication(t *testing.T) {
-	t.Skip("trust is being built")
 	const window, most, times = 200, 2000, 6
 	all := questions(t, faqs)
 	for i := range assistants {

@@ -116,7 +116,6 @@ func (k *kept) outlives(r *rig, next func(*rig) *rig) {
 
 // TestRestart: what a scope has shown, that it may no more be trusted, and that aliases have fallen survive a restart.
 func TestRestart(t *testing.T) {
-	t.Skip("trust is being built")
 	k, path := newKept(t), filepath.Join(t.TempDir(), "reprise.db")
 	life := func() *rig {
 		backing, err := file.Open(path)
@@ -135,7 +134,6 @@ func TestRestart(t *testing.T) {
 
 // TestTwoProxies: the same between two proxies that share a Redis.
 func TestTwoProxies(t *testing.T) {
-	t.Skip("trust is being built")
 	k, server := newKept(t), redistest.Start(t, redistest.Options{})
 	one, other := k.member(server), k.member(server)
 	k.outlives(one, func(r *rig) *rig {

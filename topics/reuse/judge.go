@@ -15,7 +15,7 @@ import (
 const Version = checkVersion<<16 | normal.Version<<8 | edits.Version
 
 // checkVersion is that of Check and of the order in which Judge asks.
-const checkVersion = 2
+const checkVersion = 3
 
 // Decision is what to do with an answer that was found.
 type Decision uint8
@@ -29,9 +29,10 @@ const (
 // Verdict is the decision on one stored answer, and why.
 type Verdict struct {
 	Decision Decision
-	P        float64      // the estimated probability that the answer is right; 0 where it cannot be served at all
-	Edits    []edits.Edit // by which the prompts differ; the last one has class 0 where it is not listed
-	Veto     Veto         // Pass where there is none
+	P        float64        // the estimated probability that the answer is right; 0 where it cannot be served at all
+	Trust    evidence.Trust // of the scope in what found the answer; zero where that was not asked for
+	Edits    []edits.Edit   // by which the prompts differ; the last one has class 0 where it is not listed
+	Veto     Veto           // Pass where there is none
 	Case     evidence.Case
 
 	bar bar
@@ -44,11 +45,12 @@ type bar uint8
 const (
 	none      bar = iota
 	vetoed        // Verdict.Veto
-	data          // the text is data for an earlier turn or the system prompt
 	fixed         // one of the prompts has no normal form
 	task          // the prompt treats a text as data
 	notListed     // a difference is not a listed edit
 	unsure        // P is too low
+	unproven      // the scope has not shown yet that such answers are right
+	withdrawn     // an operator has withdrawn the scope's trust
 	drawn         // chosen to be compared
 )
 
@@ -56,20 +58,29 @@ const (
 type Judge struct {
 	// Words says that the similarities are of words, not of meaning: then every difference must be a listed edit.
 	Words bool
-	// MaxError is δ, the largest expected share of wrong answers among those served by meaning. With 0, only equal normal forms are served,
-	// and nothing is explored. A request may have its own.
+	// MaxError is δ, the largest expected share of wrong answers among those served by meaning. With 0, only equal normal forms are served. A
+	// request may have its own.
 	MaxError float64
-	// Rates are the estimates; nil has the priors alone.
+	// Rates are the estimates; nil has the priors alone, and no scope has earned trust.
 	Rates *evidence.Rates
 }
 
+// Trust is who says that answers to other prompts are right in a scope.
+type Trust uint8
+
+const (
+	Earned    Trust = iota // the scope itself, by comparisons
+	Granted                // an operator
+	Withdrawn              // nobody: an operator has said that they are not
+)
+
 // Context is what a decision depends on beside the two prompts.
 type Context struct {
-	Tenant, Scope, Topic uint64
-	Similarity           float64 // cosine of the prompts, above the hit gate in force; 0 where it was not computed
-	Data                 bool    // what stands before the prompts treats them as data: see normal.TreatsAsData
-	Draw                 float64 // a uniform random number in [0, 1) that decides whether to explore
-	MaxError             float64 // of this request, in place of the judge's; negative: none; 0: the judge's
+	Tenant, Scope, Family, Question uint64  // as in evidence.Case
+	Similarity                      float64 // cosine of the prompts, above the hit gate in force; 0 where it was not computed
+	Draw                            float64 // a uniform random number in [0, 1) that decides whether to explore
+	MaxError                        float64 // of this request, in place of the judge's; negative: none; 0: the judge's
+	Trust                           Trust
 }
 
 // of is the judge of a request with a MaxError of its own, as in Context.
@@ -96,12 +107,8 @@ func (j *Judge) Judge(stored, asked string, c Context) Verdict {
 // Forms is Judge for callers that have the normal forms already.
 func (j *Judge) Forms(stored, asked *normal.Form, c Context) Verdict {
 	v := Verdict{Case: j.newCase(c)}
-	switch {
-	case stored.Prompt == asked.Prompt:
+	if stored.Prompt == asked.Prompt {
 		v.Decision, v.P = Serve, 1
-		return v
-	case c.Data:
-		v.bar = data
 		return v
 	}
 	v.explain(stored, asked)
@@ -116,7 +123,7 @@ func (j *Judge) Forms(stored, asked *normal.Form, c Context) Verdict {
 		}
 	}
 	if v.bar == none {
-		j.of(c.MaxError).decide(&v, c.Draw)
+		j.of(c.MaxError).decide(&v, c)
 	}
 	return v
 }
@@ -140,7 +147,7 @@ func visible(prompt string) bool {
 }
 
 func (j *Judge) newCase(c Context) evidence.Case {
-	return evidence.Case{Tenant: c.Tenant, Scope: c.Scope, Topic: c.Topic, Space: j.Rates.Space(), Similarity: c.Similarity}
+	return evidence.Case{Tenant: c.Tenant, Scope: c.Scope, Family: c.Family, Question: c.Question, Space: j.Rates.Space(), Similarity: c.Similarity}
 }
 
 // explain sets the edits, or the bar.
@@ -166,20 +173,35 @@ func (v *Verdict) explain(stored, asked *normal.Form) {
 	}
 }
 
-// decide compares the estimate with what is allowed.
-func (j *Judge) decide(v *Verdict, draw float64) {
-	p, n := j.Rates.P(&v.Case)
-	v.P, v.max = p, allowed(j.MaxError, isForm(&v.Case))
-	switch v.Case.Hit = v.P > 0 && 1-v.P <= v.max; {
-	case !v.Case.Hit && j.MaxError > 0:
-		v.Decision, v.bar = Explore, unsure
-	case !v.Case.Hit:
+// decide compares the estimate with what is allowed, and the trust of the scope with what is needed.
+func (j *Judge) decide(v *Verdict, c Context) {
+	v.max = allowed(j.MaxError, isForm(&v.Case))
+	v.Trust = j.Rates.Trust(&v.Case, v.max)
+	v.P = j.p(&v.Case, c.Trust)
+	likely, trusted := v.P > 0 && 1-v.P <= v.max+tiny, c.Trust == Granted || v.Trust.Holds()
+	v.Case.Hit = likely && trusted && c.Trust != Withdrawn
+	switch {
+	case c.Trust == Withdrawn:
+		v.Decision, v.bar = Miss, withdrawn
+	case !likely && j.MaxError == 0:
 		v.Decision, v.bar = Miss, unsure
-	case j.MaxError > 0 && draw < explore(&v.Case, n):
+	case !trusted:
+		v.Decision, v.bar = Explore, unproven
+	case !likely:
+		v.Decision, v.bar = Explore, unsure
+	case c.Draw < j.explore(&v.Trust, c.Trust):
 		v.Decision, v.bar = Explore, drawn
 	default:
 		v.Decision = Serve
 	}
+}
+
+// p is the estimate for a case. Where an operator grants trust, what the scope has shown of the kind does not count.
+func (j *Judge) p(c *evidence.Case, trust Trust) float64 {
+	if trust == Granted {
+		return j.Rates.Class(c)
+	}
+	return j.Rates.P(c)
 }
 
 // allowed is the largest error that a case may have. form says that the normal forms of the prompts are equal.
@@ -193,56 +215,57 @@ func allowed(maxError float64, form bool) float64 {
 // isForm reports whether the normal forms of the prompts are equal.
 func isForm(c *evidence.Case) bool { return c.Explained && len(c.Edits) == 0 }
 
-// Serves reports whether an answer that was found in a case would be served by the estimates of now, to a request with this maxError, as in
-// Context. It needs no prompts, for answers that were judged before.
-func (j *Judge) Serves(c *evidence.Case, maxError float64) bool {
-	if j.Words && !c.Explained {
-		return false
+// Serves reports whether an answer that was found in a case would be served by the estimates of now, to a request with this maxError and trust,
+// as in Context, and the share of such answers that is compared. It needs no prompts, for answers that were judged before.
+func (j *Judge) Serves(c *evidence.Case, maxError float64, trust Trust) (serves bool, share float64) {
+	if j.Words && !c.Explained || trust == Withdrawn {
+		return false, 0
 	}
-	p, _ := j.Rates.P(c)
-	return Allows(p, j.of(maxError).MaxError, isForm(c))
+	most := allowed(j.of(maxError).MaxError, isForm(c))
+	t, p := j.Rates.Trust(c, most), j.p(c, trust)
+	return most > 0 && p > 0 && 1-p <= most+tiny && (trust == Granted || t.Holds()), j.of(maxError).explore(&t, trust)
 }
 
-// Allows reports whether an answer that is right with probability p is served where the error rate is maxError; form says that the normal
-// forms of the prompts are equal.
-func Allows(p, maxError float64, form bool) bool {
-	most := allowed(maxError, form)
-	return most > 0 && p > 0 && 1-p <= most
-}
+// tiny is for the rounding of estimates.
+const tiny = 1e-9
 
-// explore is the share of hits whose answer is compared with the upstream's. One in 50 keeps the estimates current. More are compared while
-// little was seen, so that what is wrong here is found early: of similarities, which have no table behind them, every other one at first, and
-// two in n after n comparisons; of a class of edits one in eight for its first 16 comparisons. Whatever the share of wrong answers, as many of
-// them are served before the first one is found as there are hits for each comparison, less one.
-func explore(c *evidence.Case, n int) float64 {
-	const floor = 1.0 / 50
+// explore is the share of hits whose answer is compared. Where an operator grants trust, it is what others have in the end, and none where nothing but
+// equal forms is served.
+func (j *Judge) explore(t *evidence.Trust, by Trust) float64 {
 	switch {
-	case !c.Explained:
-		return max(floor, min(1.0/2, 2/float64(max(n, 1))))
-	case len(c.Edits) > 0 && n < 16:
-		return 1.0 / 8
+	case by != Granted:
+		return t.Explore()
+	case j.MaxError > 0:
+		return evidence.LeastExplored
 	}
-	return floor
+	return 0
 }
 
 // Bar names what prevents serving in one or two words, "" where nothing does: for tables and metrics. Veto says which veto it is.
 func (v *Verdict) Bar() string { return barNames[v.bar] }
 
-var barNames = [...]string{none: "", vetoed: "veto", data: "data before it", fixed: "fixed", task: "task on text", notListed: "not listed", unsure: "unsure", drawn: "drawn"}
+var barNames = [...]string{none: "", vetoed: "veto", fixed: "fixed", task: "task on text", notListed: "not listed", unsure: "unsure", unproven: "unproven", withdrawn: "withdrawn", drawn: "drawn"}
 
 // Refusals that are not made by comparing words.
 const (
 	Unlisted Veto = "unlisted" // a difference is not a listed edit
-	Data     Veto = "data"     // a prompt, or what is before it, treats a text as data
+	Data     Veto = "data"     // a prompt treats a text as data
 	Fixed    Veto = "fixed"    // a prompt has no normal form
 	Unsure   Veto = "unsure"   // the estimated probability is too low
+	Unproven Veto = "unproven" // the scope has not shown yet that such answers are right, or has shown that they are not
+	Untrust  Veto = "trust"    // an operator has withdrawn the scope's trust
+	Quoting  Veto = "quotes"   // the stored answer quotes words in which the prompts differ
 )
 
 // Refusal is why an answer must not be served, in one word: its veto, or another reason. Pass: it may.
 func (v *Verdict) Refusal() Veto {
 	switch v.bar {
-	case data, task:
+	case task:
 		return Data
+	case unproven:
+		return Unproven
+	case withdrawn:
+		return Untrust
 	case fixed:
 		return Fixed
 	case notListed:
@@ -258,8 +281,6 @@ func (v *Verdict) Why() string {
 	switch v.bar {
 	case vetoed:
 		return fmt.Sprintf("veto %q: the prompts differ in what changes an answer", v.Veto)
-	case data:
-		return "what is before the prompt treats it as data: only the very same prompt shares its answer"
 	case fixed:
 		return "a prompt has parts that cannot be normalised: only the very same prompt shares its answer"
 	case task:
@@ -268,6 +289,14 @@ func (v *Verdict) Why() string {
 		return "a difference is not a listed edit: an embedder that compares meaning, or an edit that is listed, would be needed"
 	case unsure:
 		return fmt.Sprintf("right with an estimated probability of %.4f, and %.4f is needed: comparisons that come out the same raise it", v.P, 1-v.max)
+	case unproven:
+		t := &v.Trust
+		if t.Undecided {
+			return fmt.Sprintf("of %d comparisons in this scope %d could not be decided: by %s no answer is served here until others come out the same", t.Same+t.Wrong+t.Unknown, t.Unknown, t.Kind)
+		}
+		return fmt.Sprintf("this scope has to show that answers found by %s are right: %d of %d comparisons came out the same, %d different", t.Kind, t.Same, t.Needed, t.Wrong)
+	case withdrawn:
+		return "an operator's rule says that only the very same prompt shares its answer here"
 	case drawn:
 		return "it would be served, and was chosen for comparing it with a new answer"
 	}

@@ -15,7 +15,7 @@ import (
 var (
 	lexicalJudge = &Judge{Words: true, MaxError: 0.01}
 	denseJudge   = &Judge{MaxError: 0.01}
-	sure         = Context{Similarity: 1, Draw: 0.999}
+	sure         = Context{Similarity: 1, Draw: 0.999, Trust: Granted}
 )
 
 // triple is a line of a file of pairs.
@@ -66,21 +66,25 @@ func TestVerdicts(t *testing.T) {
 		why           string
 	}{
 		{"the same", lexicalJudge, cancel, cancel, nil, Serve, "the same"},
-		{"the same, as data", lexicalJudge, cancel, cancel, func(c *Context) { c.Data = true }, Serve, "the same"},
 		{"courtesy", lexicalJudge, cancel, polite, nil, Serve, "equal"},
-		{"courtesy, explored", lexicalJudge, cancel, polite, func(c *Context) { c.Draw = 0.019 }, Explore, "chosen"},
+		{"courtesy, explored", lexicalJudge, cancel, polite, func(c *Context) { c.Draw = 0.009 }, Explore, "chosen"},
 		{"courtesy, found by form", lexicalJudge, cancel, polite, func(c *Context) { c.Similarity = 0 }, Serve, "equal"},
-		{"courtesy, as data", lexicalJudge, cancel, polite, func(c *Context) { c.Data = true }, Miss, "as data"},
-		{"courtesy, as data, by meaning", denseJudge, cancel, polite, func(c *Context) { c.Data = true }, Miss, "as data"},
-		{"courtesy, no error allowed", &strict, cancel, polite, func(c *Context) { c.Draw = 0 }, Serve, "equal"},
+		{"courtesy, where nothing was shown", lexicalJudge, cancel, polite, func(c *Context) { c.Trust = Earned }, Explore, "0 of 5"},
+		{"a listed edit, where nothing was shown", lexicalJudge, swap, swapped, func(c *Context) { c.Trust = Earned }, Explore, "0 of 5"},
+		{"not listed, by meaning, where nothing was shown", denseJudge, cancel, stop, func(c *Context) { c.Trust = Earned }, Explore, "0 of 5"},
+		{"courtesy, where an operator forbids it", lexicalJudge, cancel, polite, func(c *Context) { c.Trust = Withdrawn }, Miss, "operator"},
+		{"courtesy, no error allowed", &strict, cancel, polite, nil, Serve, "equal"},
+		{"courtesy behind a document", lexicalJudge, "A long document.\n\nQuestion: " + cancel, "A long document.\n\nQuestion: " + polite, nil, Serve, "equal"},
+		{"another document", lexicalJudge, "A long document.\n\nQuestion: " + cancel, "Another document.\n\nQuestion: " + polite, nil, Miss, "not a listed edit"},
+		{"another label", lexicalJudge, "A document.\nQuestion: " + cancel, "A document.\nText: " + polite, nil, Miss, "not a listed edit"},
 		{"a listed edit", lexicalJudge, swap, swapped, nil, Serve, "listed"},
-		{"a listed edit, explored", lexicalJudge, swap, swapped, func(c *Context) { c.Draw = 0.124 }, Explore, "chosen"},
+		{"a listed edit, explored", lexicalJudge, swap, swapped, func(c *Context) { c.Draw = 0.009 }, Explore, "chosen"},
 		{"a listed edit, no error allowed", &strict, swap, swapped, func(c *Context) { c.Draw = 0 }, Miss, "needed"},
 		{"a listed edit in its direction", lexicalJudge, "Is it safe and why?", "Is it safe?", nil, Serve, "listed"},
 		{"and in the other", lexicalJudge, "Is it safe?", "Is it safe and why?", nil, Miss, "not a listed edit"},
 		{"not listed, by words", lexicalJudge, cancel, stop, nil, Miss, "not a listed edit"},
 		{"not listed, by meaning", denseJudge, cancel, stop, nil, Serve, "similarity of 1.000"},
-		{"not listed, by meaning, explored", denseJudge, cancel, stop, func(c *Context) { c.Draw = 0.499 }, Explore, "chosen"},
+		{"not listed, by meaning, explored", denseJudge, cancel, stop, func(c *Context) { c.Draw = 0.009 }, Explore, "chosen"},
 		{"not listed, by meaning, no error allowed", &loose, cancel, stop, nil, Miss, "needed"},
 		{"not listed, no similarity", denseJudge, cancel, stop, func(c *Context) { c.Similarity = 0 }, Miss, "not a listed edit"},
 		{"vetoed", denseJudge, "What costs 5 kg of flour?", "What costs 50 kg of flour?", nil, Miss, `veto "number"`},
@@ -98,10 +102,10 @@ func TestVerdicts(t *testing.T) {
 		if v.Decision != row.want || !strings.Contains(v.Why(), row.why) {
 			t.Errorf("%s: %d, %q, want %d, %q", row.name, v.Decision, v.Why(), row.want, row.why)
 		}
-		if hit := row.want == Serve && row.stored != row.asked || row.want == Explore; v.Case.Hit != hit {
+		if hit := row.want == Serve && row.stored != row.asked || row.want == Explore && c.Trust == Granted; v.Case.Hit != hit {
 			t.Errorf("%s: it would be served: %v", row.name, v.Case.Hit)
 		}
-		if row.want == Serve && !row.judge.Serves(&v.Case, 0) && row.stored != row.asked {
+		if serves, _ := row.judge.Serves(&v.Case, 0, c.Trust); row.want == Serve && !serves && row.stored != row.asked {
 			t.Errorf("%s: not served any more", row.name)
 		}
 	}
@@ -116,17 +120,23 @@ func TestWhatFailsIsNotServed(t *testing.T) {
 		j := Judge{Words: true, MaxError: 0.01, Rates: book.Rates()}
 		return j.Judge(stored, asked, c)
 	}
-	here := Context{Tenant: 1, Scope: 1, Topic: 1, Similarity: 0.99, Draw: 0.999}
+	here := Context{Tenant: 1, Scope: 1, Similarity: 0.99, Draw: 0.999}
+	for tenant := range uint64(3) {
+		c := evidence.Case{Tenant: tenant, Scope: 1, Explained: true, Edits: judge(here).Case.Edits}
+		for range evidence.First {
+			book.Add(evidence.Sample{Case: c, Outcome: evidence.Same, Source: evidence.Explored})
+		}
+	}
 	elsewhere := here
 	elsewhere.Tenant = 2
 	first := judge(here)
 	book.Add(evidence.Sample{Case: first.Case, Outcome: evidence.Different, Source: evidence.Explored})
 	v := judge(here)
-	if v.Decision != Explore || v.Case.Hit || !strings.Contains(v.Why(), "0.9900 is needed") {
+	if v.Decision != Explore || v.Case.Hit || !strings.Contains(v.Why(), "5 of 105") {
 		t.Errorf("after an error: %+v, %q", v, v.Why())
 	}
 	j := Judge{Words: true, MaxError: 0.01, Rates: book.Rates()}
-	if j.Serves(&first.Case, 0) {
+	if serves, _ := j.Serves(&first.Case, 0, Earned); serves {
 		t.Error("after an error an alias of the same case still serves")
 	}
 	if v := judge(elsewhere); v.Decision != Serve || v.P != first.P {

@@ -184,9 +184,16 @@ func (c *cache) ask(q *question) {
 		return
 	}
 	c.judge.Rates = c.book.Rates()
-	if f, ok := c.aliases[q.text]; ok && c.judge.Serves(&f.of, 0) {
-		c.serve(q, f)
-		return
+	draw := c.rng.Float64()
+	if f, ok := c.aliases[q.text]; ok {
+		serves, share := c.judge.Serves(&f.of, 0, reuse.Earned)
+		if serves && draw >= share {
+			c.serve(q, f)
+			return
+		}
+		if serves {
+			draw = 0
+		}
 	}
 	delete(c.aliases, q.text)
 	candidate, similarity := c.forms[string(q.form.Append(nil))], 0.0
@@ -194,7 +201,7 @@ func (c *cache) ask(q *question) {
 		candidate, similarity = c.nearest(q)
 	}
 	if candidate != nil {
-		v := c.judge.Forms(candidate.form, q.form, reuse.Context{Tenant: 1, Scope: 1, Topic: uint64(candidate.group + 1), Similarity: similarity, Draw: c.rng.Float64()})
+		v := c.judge.Forms(candidate.form, q.form, reuse.Context{Tenant: 1, Scope: 1, Question: uint64(q.class + 1), Similarity: similarity, Draw: draw})
 		switch v.Decision {
 		case reuse.Serve:
 			if c.served[q.text] || v.Case.Explained && len(v.Edits) == 0 {
@@ -254,12 +261,12 @@ func oracle(same bool, _ *rand.Rand) evidence.Outcome {
 	return evidence.Different
 }
 
-// erring compares as SameAnswer does on its labelled pairs, two thirds of which it does not decide, and with errors that are as frequent as they
-// may be where it made none on them: one equal answer in 100 is called different, and one other answer in 20 the same.
+// erring compares with errors that are as frequent as those of package compare may be: three answers in 20 are not decided, one equal answer in 500 is
+// called different, and one other answer in 100 the same.
 func erring(same bool, rng *rand.Rand) evidence.Outcome {
-	x, unknown, wrong := rng.Float64(), 0.67, 0.01
+	x, unknown, wrong := rng.Float64(), 0.15, 0.002
 	if !same {
-		unknown, wrong = 0.75, 0.05
+		wrong = 0.01
 	}
 	switch {
 	case x < unknown:

@@ -40,7 +40,7 @@ func recorded(t *testing.T, name string, n int) (log *sim.Slice, hits []bool) {
 	path := filepath.Join(t.TempDir(), "log")
 	// Nothing is explored, which is decided at random.
 	p := built.Start(t, "REPRISE_UPSTREAM="+engine.URL+"/v1", "REPRISE_STORE=memory", "REPRISE_RECORD="+path, "REPRISE_CAPACITY_ENTRIES=60",
-		"REPRISE_MAX_ERROR_RATE=0", "REPRISE_LOG_PROMPTS=true", "REPRISE_POLICY="+name)
+		"REPRISE_MAX_ERROR_RATE=0", built.Granted(t), "REPRISE_LOG_PROMPTS=true", "REPRISE_POLICY="+name)
 	hits = chatter(t, p.API, n)
 	if !p.Stop(time.Minute) {
 		t.Fatal(p.Logs())

@@ -4,13 +4,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+
+	"reprise/internal/built"
 )
 
 // TestAliasesTakeOfTheCapacity asks one question in many forms: each form is kept as an alias, and counted. It is line 12 of the list
 // in SECURITY.md.
 func TestAliasesTakeOfTheCapacity(t *testing.T) {
 	t.Parallel()
-	p := start(t, upstream(t, echo()))
+	p := start(t, upstream(t, echo()), built.Granted(t))
 	p.ask("What is the capital of France?")
 	before := p.gauge("reprise_bytes")
 	for _, q := range []string{

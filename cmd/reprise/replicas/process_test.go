@@ -26,7 +26,7 @@ func launch(t testing.TB, name string, env ...string) *process {
 		t.Fatal(err)
 	}
 	env = append([]string{"REPRISE_MAX_ERROR_RATE=0"}, env...) // nothing is explored: no two answers of the engine are alike, and what is compared would prove wrong
-	p := &process{Proxy: built.Launch(t, built.Options{Command: []string{path, "serve"}, Env: env}), t: t, name: name}
+	p := &process{Proxy: built.Launch(t, built.Options{Command: []string{path, "serve"}, Env: append([]string{built.Granted(t)}, env...)}), t: t, name: name}
 	t.Cleanup(func() {
 		p.kill()
 		if at := strings.Index(p.Logs(), "canary"); at >= 0 {

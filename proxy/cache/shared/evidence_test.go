@@ -7,6 +7,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/store"
 	"reprise/topics/reuse"
+	"reprise/topics/reuse/compare"
 	"reprise/topics/reuse/evidence"
 )
 
@@ -23,7 +24,7 @@ func TestEvidenceIsShared(t *testing.T) {
 			}
 			verdict := reuse.Verdict{Case: evidence.Case{Tenant: uint64(1 + i%2), Scope: 5, Explained: true, Hit: true}}
 			compared := &cache.Finding{Explore: &cache.Hit{Entry: &store.Entry{Labels: &store.Labels{}}}, Verdict: verdict}
-			all[i%3].cache.Verdicts().Compared(&cache.Request{}, compared, outcome, evidence.Explored)
+			all[i%3].cache.Verdicts().Compared(&cache.Request{}, compared, compare.Result{Outcome: outcome}, evidence.Explored)
 		}
 		settle()
 		want := all[0].counts()

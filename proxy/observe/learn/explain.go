@@ -15,6 +15,7 @@ type Explained struct {
 	Verdict string    `json:"verdict"` // serve, explore or miss
 	Why     string    `json:"why"`
 	P       float64   `json:"p"`
+	Trust   *Trust    `json:"trust,omitempty"` // of the scope; absent where it was not asked for
 	Error   float64   `json:"max_error_rate"`
 	Edits   []Edited  `json:"edits"`
 	Aligned []Aligned `json:"aligned"`
@@ -29,7 +30,6 @@ type Edited struct {
 	Bound    float64 `json:"bound,omitempty"` // lower 95 % bound of the share of these with one answer
 	Source   string  `json:"source,omitempty"`
 	P        float64 `json:"p_here,omitempty"`
-	Seen     int     `json:"seen_here"`
 	Stored   string  `json:"stored"`
 	Asked    string  `json:"asked"`
 }
@@ -46,6 +46,10 @@ var decisions = map[reuse.Decision]string{reuse.Miss: "miss", reuse.Explore: "ex
 // Explain puts a verdict by j on two prompts into words.
 func Explain(j *reuse.Judge, stored, asked string, v *reuse.Verdict) Explained {
 	x := Explained{Verdict: decisions[v.Decision], Why: v.Why(), P: v.P, Error: j.MaxError, Edits: []Edited{}}
+	if v.Trust.Needed > 0 {
+		t := trustOf(&v.Trust)
+		x.Trust = &t
+	}
 	s, a := normal.Of(stored), normal.Of(asked)
 	list := v.Edits
 	if v.Veto != reuse.Pass && s.Fixed == "" && a.Fixed == "" {
@@ -87,7 +91,7 @@ func edited(e edits.Edit, s, a *normal.Form, v *reuse.Verdict, rates *evidence.R
 	}
 	row := edits.Table[e.Class]
 	out.Class, out.Contexts, out.Pairs, out.Bound, out.Source = row.Name, row.Contexts, row.Pairs, row.Bound, row.Source
-	out.P, out.Seen = rates.P(&evidence.Case{Scope: v.Case.Scope, Topic: v.Case.Topic, Explained: true, Edits: []edits.Class{e.Class}})
+	out.P = rates.Class(&evidence.Case{Tenant: v.Case.Tenant, Scope: v.Case.Scope, Explained: true, Edits: []edits.Class{e.Class}})
 	return out
 }
 

@@ -22,17 +22,19 @@ import (
 	"reprise/proxy/observe"
 	"reprise/store"
 	"reprise/topics/reuse"
+	"reprise/topics/reuse/compare"
 	"reprise/topics/reuse/evidence"
+	"reprise/topics/reuse/normal"
 )
 
 // Options of a Learner.
 type Options struct {
-	Server   Server                             // required
-	Cache    Cache                              // required
-	Verdicts Verdicts                           // required
-	Compare  func(a, b string) evidence.Outcome // compares the texts of two answers; default reuse.SameAnswer
-	Prompts  bool                               // pairs for review may hold prompts, and be shown with them
-	Now      func() time.Time                   // default time.Now
+	Server   Server                                            // required
+	Cache    Cache                                             // required
+	Verdicts Verdicts                                          // required
+	Compare  func(compare.Pair, *compare.Noise) compare.Result // default compare.Answers
+	Prompts  bool                                              // pairs for review may hold prompts, and be shown with them
+	Now      func() time.Time                                  // default time.Now
 }
 
 // Server is what a Learner needs of the proxy. It is safe for concurrent use.
@@ -48,8 +50,10 @@ type Server interface {
 	Guard(step string, run func() error) (ok bool)
 	// Judge judges a pair by the rule that is in force for its request.
 	Judge(*Reviewed) *reuse.Judge
+	// MaxError is the error rate that is in force for requests without a rule.
+	MaxError() float64
 	// Compared counts how the stored answer of f.Explore compares with the upstream's answer to r.
-	Compared(r *cache.Request, f *cache.Finding, outcome evidence.Outcome, from evidence.Source)
+	Compared(r *cache.Request, f *cache.Finding, result compare.Result, from evidence.Source)
 }
 
 // Cache is what a Learner needs of the cache.
@@ -79,12 +83,13 @@ type Pair struct {
 	Private bool
 
 	// Of a pair that is compared: the request without what holds its body in memory, what its search has found, and the texts of both answers.
-	Request *cache.Request
-	Found   *cache.Finding
-	Fresh   string // of the upstream; "": it cannot be compared
-	Why     string // why not, a short token
-	stored  string // read when they are compared
-	charged int64
+	Request        *cache.Request
+	Found          *cache.Finding
+	Fresh          string // of the upstream; "": it cannot be compared
+	Why            string // why not, a short token
+	compare.Result        // of the comparison
+	stored         string // read when they are compared
+	charged        int64
 }
 
 // current reports whether a pair still counts: no purge has come since the request, and the stored answer may be served.
@@ -122,6 +127,7 @@ type Learner struct {
 	reviews  reviews
 	verdicts map[uint64]*said // that may be taken back, by the id of the pair; guarded by the lock of reviews
 
+	places places
 	counts counts
 	ctx    context.Context
 	stop   context.CancelFunc
@@ -131,12 +137,12 @@ type Learner struct {
 // New returns a learner, which the caller must close.
 func New(o Options) *Learner {
 	if o.Compare == nil {
-		o.Compare = reuse.SameAnswer
+		o.Compare = compare.Answers
 	}
 	if o.Now == nil {
 		o.Now = time.Now
 	}
-	l := &Learner{o: o, counts: newCounts(), reviews: reviews{rings: newRings()}, verdicts: map[uint64]*said{}}
+	l := &Learner{o: o, counts: newCounts(), reviews: reviews{rings: newRings()}, verdicts: map[uint64]*said{}, places: places{of: map[uint64]*scopePlace{}}}
 	l.ctx, l.stop = context.WithCancel(context.Background())
 	l.texts = queue{run: l.byText, drop: l.drop, most: mostTexts, work: &l.work}
 	l.asked = queue{run: l.byModel, drop: l.drop, most: mostAsked, work: &l.work}
@@ -195,19 +201,32 @@ func (l *Learner) byText(p *Pair) {
 			p.Why = "stored"
 			return err
 		}
-		if outcome = l.o.Compare(stored, p.Fresh); outcome != evidence.Unknown || p.Private || !l.judge.takes(stored, p.Fresh) {
+		p.stored = stored
+		noise := compare.Noise(l.o.Cache.Rates().Noise(&p.Found.Verdict.Case))
+		p.Result = l.o.Compare(pairOf(p.StoredPrompt, p.Prompt, stored, p.Fresh), &noise)
+		if p.Found.Basis == cache.Repeated && p.Result.Closeness == 0 && p.Result.Why != "closeness" && p.Result.Why != "noise" {
+			p.Why = p.Result.Why // nothing was said, or too much to be read
+		}
+		if outcome = p.Result.Outcome; outcome != evidence.Unknown || p.Private || p.Found.Basis == cache.Repeated || !l.judge.takes(stored, p.Fresh) {
 			return nil
 		}
 		if !l.judge.spend(l.o.Now()) {
 			l.counts.judged(judgedBudget)
 			return nil
 		}
-		p.stored = stored
 		if passed = l.asked.add(p); !passed {
 			l.counts.judged(judgedBusy)
 		}
 		return nil
 	})
+}
+
+// pairOf is what is compared: of prompts with one document in front, the lines that ask.
+func pairOf(storedPrompt, prompt, stored, fresh string) compare.Pair {
+	if front := normal.Front(storedPrompt); front != "" && front == normal.Front(prompt) {
+		storedPrompt, prompt = storedPrompt[len(front):], prompt[len(front):]
+	}
+	return compare.Pair{StoredPrompt: storedPrompt, Prompt: prompt, Stored: stored, Fresh: fresh}
 }
 
 // byModel has the model of the upstream compare a pair.
@@ -247,11 +266,14 @@ func (l *Learner) end(p *Pair, outcome evidence.Outcome) {
 		if !l.current(p) {
 			return nil
 		}
-		l.met(p, outcome)
-		l.counts.outcome(p, outcome)
-		if outcome != evidence.Unknown && l.current(p) {
-			l.o.Server.Compared(p.Request, p.Found, outcome, p.Source)
+		if p.Why == "" && l.current(p) {
+			p.Result.Outcome = outcome // which the model may have decided
+			l.o.Server.Compared(p.Request, p.Found, p.Result, p.Source)
 		}
+		if p.Found == nil || p.Found.Basis != cache.Repeated { // those of equal prompts tell nothing about a pair
+			l.note(p, outcome, l.met(p, outcome))
+		}
+		l.counts.outcome(p, outcome)
 		return nil
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"reprise/proxy/observe"
 	"reprise/store"
 	"reprise/topics/reuse"
+	"reprise/topics/reuse/compare"
 	"reprise/topics/reuse/evidence"
 	"reprise/topics/reuse/normal"
 )
@@ -50,11 +51,11 @@ func (b *bench) noted() []string {
 func newBench(t *testing.T) *bench {
 	b := &bench{room: 1 << 30, reading: func() {}}
 	b.Learner = New(Options{Server: b, Cache: b, Verdicts: b, Prompts: true,
-		Compare: func(x, y string) evidence.Outcome {
-			if x == y {
-				return evidence.Same
+		Compare: func(p compare.Pair, _ *compare.Noise) compare.Result {
+			if p.Stored == p.Fresh {
+				return compare.Result{Outcome: evidence.Same}
 			}
-			return evidence.Unknown
+			return compare.Result{}
 		}})
 	b.all = observe.NewList(nil, nil)
 	t.Cleanup(b.Close)
@@ -97,12 +98,13 @@ func (b *bench) Guard(_ string, run func() error) (ok bool) {
 
 func (b *bench) Judge(*Reviewed) *reuse.Judge { return &reuse.Judge{} }
 
-func (b *bench) Compared(_ *cache.Request, _ *cache.Finding, outcome evidence.Outcome, _ evidence.Source) {
+func (b *bench) Compared(_ *cache.Request, _ *cache.Finding, result compare.Result, _ evidence.Source) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	b.outcomes = append(b.outcomes, outcome)
+	b.outcomes = append(b.outcomes, result.Outcome)
 }
 
+func (b *bench) MaxError() float64                  { return 0.01 }
 func (b *bench) Rates() *evidence.Rates             { return nil }
 func (b *bench) Serves(*cache.Hit) bool             { return true }
 func (b *bench) Get(policy.ID) (*store.Entry, bool) { return nil, false }
@@ -217,7 +219,7 @@ func TestJudgeModelFaults(t *testing.T) {
 		b.Compare(long)
 		b.Compare(private)
 		b.settled(t)
-		if st := b.Stats(); b.asked != 1 || st.JudgeCalls["fault"] != 1 || st.Shadowed["unknown"] != 3 || len(b.outcomes) != 0 {
+		if st := b.Stats(); b.asked != 1 || st.JudgeCalls["fault"] != 1 || st.Shadowed["unknown"] != 3 || fmt.Sprint(b.outcomes) != "[0 0 0]" {
 			t.Errorf("asked %d times, %+v", b.asked, st)
 		}
 		if n := len(b.Shadowed()); n != 2 {
@@ -280,7 +282,7 @@ func TestExplainAligns(t *testing.T) {
 		{"How do I reset my password?", "", "miss", ""},
 		{"`a`", "`b` \u200b", "miss", ""},
 	} {
-		v := j.Judge(c.stored, c.asked, reuse.Context{Similarity: 0.98, Draw: 0.9999})
+		v := j.Judge(c.stored, c.asked, reuse.Context{Similarity: 0.98, Draw: 0.9999, Trust: reuse.Granted})
 		x := Explain(j, c.stored, c.asked, &v)
 		var stored, asked string
 		for _, part := range x.Aligned {
@@ -306,7 +308,7 @@ func TestExplainAligns(t *testing.T) {
 func TestExplainShowsADifference(t *testing.T) {
 	j := &reuse.Judge{Words: true, MaxError: 0.01}
 	const stored, asked = "How do I reset my password?", "How do I not reset my password?"
-	v := j.Judge(stored, asked, reuse.Context{Similarity: 0.98, Draw: 0.9999})
+	v := j.Judge(stored, asked, reuse.Context{Similarity: 0.98, Draw: 0.9999, Trust: reuse.Granted})
 	x := Explain(j, stored, asked, &v)
 	if len(x.Edits) != 1 || x.Edits[0].Stored == x.Edits[0].Asked || !strings.Contains(x.Change[0], "not") {
 		t.Errorf("%+v", x)

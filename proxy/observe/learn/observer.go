@@ -40,13 +40,16 @@ func (l *Learner) Forget(f store.Filter) {
 		own := store.Entry{ID: policy.ID(x.Own), Topic: policy.TopicID(x.OwnTopic), Labels: labels}
 		return f.Matches(&found) || f.Matches(&own)
 	})
+	l.forgetPlaces(func(p *Place) bool {
+		return f.Matches(&store.Entry{Labels: &store.Labels{Tenant: p.Tenant, Namespace: p.Namespace, Model: p.Model, Endpoint: p.Endpoint}})
+	})
 }
 
 // explored has the upstream's answer compared with the stored one that the search has found.
 func (l *Learner) explored(o *observe.Outcome) {
 	f := o.Found
 	request := *o.Request // without what holds the body in memory
-	request.Turns, request.Data = nil, nil
+	request.Turns, request.Family = nil, nil
 	p := l.pair(o, f.Explore.Entry, &f.Verdict, f.Basis)
 	p.Request, p.Found, p.Fresh, p.Why = &request, f, o.Call.Text, o.Call.NoText
 	if p.Source = evidence.Explored; f.Shadow {

@@ -10,6 +10,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/apierror"
 	"reprise/topics/reuse"
+	"reprise/topics/reuse/compare"
 )
 
 // Row is a pair in a list. Explained is there where the prompts are.
@@ -79,7 +80,7 @@ func decision(j *reuse.Judge, r *Reviewed) *reuse.Verdict {
 	if len(r.Prompt) == r.PromptBytes && len(r.StoredPrompt) == r.StoredBytes {
 		return &r.Decision
 	}
-	v := j.Judge(r.StoredPrompt, r.Prompt, reuse.Context{Tenant: r.Decision.Case.Tenant, Scope: r.Decision.Case.Scope, Topic: r.Decision.Case.Topic,
+	v := j.Judge(r.StoredPrompt, r.Prompt, reuse.Context{Tenant: r.Decision.Case.Tenant, Scope: r.Decision.Case.Scope, Family: r.Decision.Case.Family,
 		Similarity: r.Similarity, Draw: neverExplore})
 	return &v
 }
@@ -98,6 +99,7 @@ type Answers struct {
 	Stored *string `json:"stored"`
 	Own    *string `json:"own"`
 	Now    string  `json:"compared_by_text,omitempty"` // same, different or unknown
+	Why    string  `json:"compared_because,omitempty"` // the rule that says so
 }
 
 // Show shows a pair. It reads up to two answers.
@@ -132,7 +134,9 @@ func (l *Learner) Show(id uint64) (any, error) {
 		}
 	}
 	if a.Stored != nil && a.Own != nil {
-		a.Now = outcomeNames[l.o.Compare(*a.Stored, *a.Own)]
+		noise := compare.Noise(l.o.Cache.Rates().Noise(&r.Decision.Case))
+		now := l.o.Compare(pairOf(r.StoredPrompt, r.Prompt, *a.Stored, *a.Own), &noise)
+		a.Now, a.Why = outcomeNames[now.Outcome], now.Why
 	}
 	return s, nil
 }

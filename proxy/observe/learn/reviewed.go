@@ -43,6 +43,7 @@ type Shadowed struct {
 	Edits      []string  `json:"edits"`                // classes
 	P          float64   `json:"p"`                    // estimated probability that the stored answer is right; 0: it cannot be served at all
 	Outcome    string    `json:"outcome,omitempty"`    // of the comparison: same, different or unknown; absent where there was none
+	Rule       string    `json:"rule,omitempty"`       // of package compare, that decided
 	Why        string    `json:"why,omitempty"`        // why there was nothing to compare
 	Upstream   float64   `json:"upstream_seconds,omitempty"`
 
@@ -126,18 +127,19 @@ func (k Kind) most() int {
 }
 
 // add adds a pair, unless a purge has come since its request. That is decided under the lock which a purge takes after it has changed
-// what current returns, so nothing that the purge names is added behind it. A pair that is there already is counted.
-func (l *Learner) add(kind Kind, p *Pair, outcome string) {
+// what current returns, so nothing that the purge names is added behind it. A pair that is there already is counted. It returns the id of the
+// pair, 0 where that is not kept.
+func (l *Learner) add(kind Kind, p *Pair, outcome string) (id uint64) {
 	r := &l.reviews
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if p.Private || !l.current(p) {
-		return
+		return 0
 	}
 	in := r.rings[kind]
 	if one := in.by[name{p.Ref, p.Place.Entry}]; one != nil && kind != Shadow {
 		one.Times, one.Time = one.Times+1, p.Place.At
-		return
+		return one.ID
 	}
 	r.last++
 	one := &Reviewed{ID: r.last, Kind: kind, Times: 1, Shadowed: shadowed(p, outcome), Decision: p.Verdict, Ref: p.Ref}
@@ -153,12 +155,13 @@ func (l *Learner) add(kind Kind, p *Pair, outcome string) {
 		in.list[0] = nil
 		in.list = in.list[1:]
 	}
+	return one.ID
 }
 
 func shadowed(p *Pair, outcome string) Shadowed {
 	return Shadowed{Time: p.Place.At, Entry: p.Place.Entry, Topic: p.Place.Topic, Own: p.Place.Own, OwnTopic: p.Place.OwnTopic, Tenant: p.Place.Tenant,
 		Namespace: p.Place.Namespace, Model: p.Place.Model, Endpoint: p.Place.Endpoint, Basis: p.Basis, Similarity: p.Verdict.Case.Similarity,
-		Edits: edits.Names(p.Verdict.Case.Edits), P: p.Verdict.P, Outcome: outcome, Why: p.Why, Upstream: p.Place.Upstream.Seconds(),
+		Edits: edits.Names(p.Verdict.Case.Edits), P: p.Verdict.P, Outcome: outcome, Rule: p.Result.Why, Why: p.Why, Upstream: p.Place.Upstream.Seconds(),
 		StoredBytes: len(p.StoredPrompt), PromptBytes: len(p.Prompt)}
 }
 
@@ -179,13 +182,13 @@ func (l *Learner) Met(kind Kind, p *Pair) {
 	}
 }
 
-// met keeps a pair in mind that was.
-func (l *Learner) met(p *Pair, outcome evidence.Outcome) {
+// met keeps a pair in mind that was, and returns its id, 0 where it is not kept.
+func (l *Learner) met(p *Pair, outcome evidence.Outcome) (id uint64) {
 	kind := Compared
 	if p.Source == evidence.Shadow {
 		kind = Shadow
 	}
-	l.add(kind, p, outcomeNames[outcome])
+	return l.add(kind, p, outcomeNames[outcome])
 }
 
 // Shadowed lists the last hits that the shadow mode has kept back, the newest first.

@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
+	"reprise/proxy/cache"
 	"reprise/proxy/observe"
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/edits"
@@ -84,7 +85,7 @@ func newCounts() counts {
 	return counts{by: newStats(),
 		hits:     counter("semantic_hits_total", "Answers served to another prompt than their own, by what found them: equal normal forms, listed edits, or meaning.", "basis"),
 		vetoes:   counter("guard_vetoes_total", "Semantic matches that a guard refused.", "guard"),
-		explored: counter("explorations_total", "Requests sent upstream although a stored answer was there, by how both answers compare; skipped where there was nothing to compare.", "outcome"),
+		explored: counter("explorations_total", "Requests sent upstream although a stored answer was there, by how both answers compare; skipped where there was nothing to compare, repeated where the prompts are equal and only the noise of a scope is learnt.", "outcome"),
 		shadowed: counter("shadow_comparisons_total", "Hits that the shadow mode has kept back, by how the stored answer compares with the upstream's.", "outcome"),
 		calls:    counter("judge_calls_total", "Comparisons for the judge model, by its reply; those with budget and busy were not sent.", "result"),
 		feedback: counter("feedback_total", "Verdicts of clients and operators on answers that were served.", "verdict"),
@@ -158,8 +159,11 @@ func (n *counts) refusal(right bool) {
 // outcome counts the end of a comparison.
 func (n *counts) outcome(p *Pair, outcome evidence.Outcome) {
 	name := outcomeNames[outcome]
-	if p.Why != "" {
+	switch {
+	case p.Why != "":
 		name = skipped
+	case p.Found.Basis == cache.Repeated:
+		name = string(cache.Repeated)
 	}
 	vec, by := n.explored, n.by.Explorations
 	if p.Source == evidence.Shadow {

@@ -54,7 +54,8 @@ type Option struct {
 // pair is a judged answer with what is estimated of it now.
 type pair struct {
 	*cache.Judged
-	p float64 // that it is right
+	rates *evidence.Rates
+	p     float64 // that it is right
 }
 
 // serves reports whether a pair would be served by some settings.
@@ -64,10 +65,12 @@ func (j *Judging) serves(x *pair, threshold, maxError float64) bool {
 		return true
 	case !x.Form && x.Case.Similarity < threshold-1e-9:
 		return false
-	case j.Words && !x.Case.Explained:
-		return false
 	}
-	return reuse.Allows(x.p, maxError, x.Form)
+	if maxError == 0 {
+		maxError = -1 // none, and not the judge's
+	}
+	serves, _ := (&reuse.Judge{Words: j.Words, Rates: x.rates}).Serves(&x.Case, maxError, reuse.Earned)
+	return serves
 }
 
 // reuseOf compares settings over pairs.
@@ -75,9 +78,9 @@ func (j *Judging) reuseOf(all []cache.Judged, requests int64) *Reuse {
 	r := &Reuse{Requests: requests, Pairs: len(all), Rows: []Option{}, Rates: []Option{}}
 	rates, pairs := j.Rates(), make([]pair, len(all))
 	for i := range all {
-		pairs[i] = pair{&all[i], 1}
+		pairs[i] = pair{&all[i], rates, 1}
 		if !all[i].Same {
-			pairs[i].p, _ = rates.P(&all[i].Case)
+			pairs[i].p = rates.P(&all[i].Case)
 		}
 		if all[i].Outcome != evidence.Unknown {
 			r.Compared++

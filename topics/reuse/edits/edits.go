@@ -61,7 +61,7 @@ func Explain(stored, asked *normal.Form) (list []Edit, ok bool) {
 		return nil, true
 	}
 	whole := Edit{Stored: Span{0, len(stored.Tokens)}, Asked: Span{0, len(asked.Tokens)}}
-	if stored.Fixed != "" || asked.Fixed != "" || stored.Data || asked.Data {
+	if stored.Fixed != "" || asked.Fixed != "" || stored.Data || asked.Data || stored.Front != asked.Front {
 		return []Edit{whole}, false
 	}
 	stored, asked = stored.Beside(asked), asked.Beside(stored)

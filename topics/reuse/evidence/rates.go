@@ -7,22 +7,17 @@ import (
 )
 
 const (
-	// weight is that of a level's prior, in observations. With it, and a δ of 0.01, one error stops a class in its scope until some 90
-	// comparisons there came out the same, and does not stop a class of which more than that are known.
+	// weight is that of a prior, in observations. With it, and a δ of 0.01, one error stops a class in its scope until some 90 comparisons there
+	// came out the same, and does not stop a class of which more than that are known.
 	weight = 50
-	// Equal forms are equal by rules, and a comparison of two answers to one question may fail: the second error stops them.
-	formWeight = 300
-	formError  = 0.0005
+	// firstError is the expected share of wrong answers of a kind, with weight, in observations: five that came out the same bring it to 0.009.
+	firstError = 0.5
 	// gateError is the expected error of what passes the vetoes at an embedder's own gate, and slope how much more is expected for each
 	// 1.0 of similarity below it, where only an operator's setting leads.
 	gateError = 0.006
 	slope     = 0.6
 	// window is how many bands above and below a band count like it.
 	window = 2
-	// share is what a tenant counts for among all tenants at most, in observations, of a class; as much is taken off the sum of all
-	// tenants, so that one alone moves nothing.
-	share = 2
-	unit  = 1024 // of the sums, so that adding them commutes exactly
 )
 
 // Rates are estimates. All methods are safe for concurrent use. A nil *Rates has the priors alone.
@@ -30,10 +25,9 @@ type Rates struct {
 	embedder Embedder
 	space    uint64
 	served   cells // of what would be served, for Estimates
-	global   sums
-	tenants  table
 	scopes   table
-	topics   table
+	families table
+	curious  int // scopes that want noise
 }
 
 // Space is the id of the space whose similarities are counted, for Case.Space.
@@ -44,32 +38,44 @@ func (r *Rates) Space() uint64 {
 	return r.space
 }
 
-// P is the estimated probability that the answer is right in a case, and n how many observations of this tenant it rests on: of several
-// edits, those of the one seen least. Of a similarity of another space, and of an edit that is not listed, it is 0.
-func (r *Rates) P(c *Case) (p float64, n int) {
+// formError is the expected share of wrong answers of equal forms in a scope that an operator trusts.
+const formError = 0.0005
+
+// P is the estimated probability that the answer is right in a case: the least of what the scope has shown of its kind, and of Class.
+func (r *Rates) P(c *Case) float64 {
+	p := r.Class(c)
+	if r == nil || p == 0 {
+		return p
+	}
+	one := r.scopes.find(scopeID(c))
+	x := &one.shown[c.Kind()]
+	return min(p, 1-(firstError+float64(x.wrong))/(weight+float64(x.wrong+x.same)))
+}
+
+// Class is the estimated probability that the answer is right by its class of edits or its band of similarities in a case. For several edits the
+// means are multiplied: products of lower bounds would serve nothing, and products of means were about right where they were measured. Of a
+// similarity of another space, and of an edit that is not listed, it is 0.
+func (r *Rates) Class(c *Case) float64 {
 	if r == nil {
 		r = &Rates{space: c.Space}
 	}
 	var buffer [edits.Most + 1]key
 	list, ok := keys(buffer[:0], c, r.space)
-	if !ok {
-		return 0, 0
+	switch {
+	case !ok:
+		return 0
+	case c.Kind() == Form:
+		return 1 - formError
 	}
-	tenant, scope := r.tenants.find(c.Tenant), r.scopes.find(scopeID(c))
-	p, n = 1, math.MaxInt
+	scope := r.scopes.find(scopeID(c)).cells
+	p := 1.0
 	for _, k := range list {
-		p *= 1 - r.wrong(k, tenant, scope)
-		n = min(n, max(tenant.near(k), scope.near(k)))
+		p *= 1 - r.wrong(k, scope)
 	}
-	if c.Topic != 0 {
-		if t := r.topics.find(topicID(c)).at(kind(list[0])); t.wrong > 0 {
-			p = min(p, 1-level{formError, weight}.after(t.counts()))
-		}
-	}
-	return p, n
+	return p
 }
 
-// counts are observations; of what all tenants saw they have fractions.
+// counts are observations.
 type counts struct{ wrong, n float64 }
 
 // level is a prior of the share of wrong answers, and its weight in observations.
@@ -78,23 +84,15 @@ type level struct{ wrong, weight float64 }
 // after is the mean of the Beta posterior.
 func (l level) after(c counts) float64 { return (l.wrong*l.weight + c.wrong) / (l.weight + c.n) }
 
-// wrong is the estimated share of wrong answers of a key, level by level.
-func (r *Rates) wrong(k key, tenant, scope cells) float64 {
-	prior, later := r.prior(k)
+// wrong is the estimated share of wrong answers of a class or a band in a scope.
+func (r *Rates) wrong(k key, scope cells) float64 {
+	prior := r.prior(k)
 	if k < first {
-		e := prior.after(r.global.at(k))
-		e = level{e, later}.after(tenant.at(k).counts())
-		return level{e, later}.after(scope.at(k).counts())
+		return prior.after(scope.at(k).counts())
 	}
-	var at [3][bands]counts
-	for i := range at[0] {
-		at[0][i] = r.global.at(first + key(i))
-	}
-	tenant.bands(&at[1])
-	scope.bands(&at[2])
-	e := prior.isotonic(k, &at[0])
-	e = level{e, later}.isotonic(k, &at[1])
-	return level{e, later}.isotonic(k, &at[2])
+	var at [bands]counts
+	scope.bands(&at)
+	return prior.isotonic(k, &at)
 }
 
 // isotonic is after, of a band, with what is known of the others: a higher similarity is wrong no more often than a lower one. It is the
@@ -126,34 +124,11 @@ func (l level) isotonic(k key, at *[bands]counts) float64 {
 	return least
 }
 
-// prior is what is expected before anything was seen, and the weight of an estimate as the prior of the next level.
-func (r *Rates) prior(k key) (prior level, later float64) {
-	switch {
-	case k == form:
-		return level{formError, formWeight}, formWeight
-	case k < all:
+// prior is what is expected before anything was seen.
+func (r *Rates) prior(k key) level {
+	if k < all {
 		row := edits.Table[k]
-		return level{1 - row.Prior, max(row.Weight, weight)}, weight
+		return level{1 - row.Prior, max(row.Weight, weight)}
 	}
-	return level{min(gateError+slope*max(r.embedder.Gate-k.lowest()-1e-9, 0), 1), weight}, weight
-}
-
-// sums are of the tenants' shares, in 1/unit.
-type sums [ends]struct{ wrong, n int64 }
-
-// at are the counts of all tenants, without what a single one can have added.
-func (s *sums) at(k key) counts {
-	return counts{float64(max(s[k].wrong-share*unit, 0)) / unit, float64(max(s[k].n-share*unit, 0)) / unit}
-}
-
-// move adds the shares of a tenant, or with sign -1 takes them off.
-func (s *sums) move(of cells, sign int64) {
-	for _, c := range of {
-		wrong, n := int64(c.wrong)*unit, int64(c.n())*unit
-		if n > share*unit {
-			wrong, n = wrong*share/int64(c.n()), share*unit
-		}
-		s[c.key].wrong += sign * wrong
-		s[c.key].n += sign * n
-	}
+	return level{min(gateError+slope*max(r.embedder.Gate-k.lowest()-1e-9, 0), 1), weight}
 }

@@ -13,13 +13,13 @@ import (
 var ErrState = errors.New("evidence: damaged state")
 
 // version is the first byte of a state and of a sample. Both name the classes of edits, whose numbers may change with the list.
-const version = 1
+const version = 2
 
-// Append appends the counts to b: some 40 bytes for each scope and topic.
+// Append appends the counts to b: some 60 bytes for each scope, and 30 for each family.
 func (r *Rates) Append(b []byte) []byte {
 	b = appendText(append(b, version), r.embedder.Space)
 	b = r.served.append(b)
-	for _, t := range []*table{&r.tenants, &r.scopes, &r.topics} {
+	for _, t := range []*table{&r.scopes, &r.families} {
 		n := 0
 		for i := range t.shards {
 			n += len(t.shards[i])
@@ -27,13 +27,30 @@ func (r *Rates) Append(b []byte) []byte {
 		b = binary.AppendUvarint(b, uint64(n))
 		for i := range t.shards {
 			for _, r := range t.shards[i] {
-				b = binary.LittleEndian.AppendUint64(b, r.id)
-				b = binary.LittleEndian.AppendUint64(b, r.tenant)
-				b = r.cells.append(b)
+				b = r.append(b)
 			}
 		}
 	}
 	return b
+}
+
+func (r *row) append(b []byte) []byte {
+	b = binary.LittleEndian.AppendUint64(b, r.id)
+	b = binary.LittleEndian.AppendUint64(b, r.tenant)
+	for _, x := range r.shown {
+		for _, n := range []uint32{x.same, x.wrong, x.unknown} {
+			b = binary.AppendUvarint(b, uint64(n))
+		}
+		if x.same < First { // later no question is looked at
+			for _, question := range x.asked {
+				b = binary.AppendUvarint(b, uint64(question))
+			}
+		}
+	}
+	for _, n := range r.noise {
+		b = binary.AppendUvarint(b, uint64(n))
+	}
+	return r.cells.append(b)
 }
 
 func (c cells) append(b []byte) []byte {
@@ -65,17 +82,11 @@ func Decode(data []byte, e Embedder) (*Book, error) {
 	b := NewBook(e)
 	r := b.rates
 	r.served = d.cells()
-	for i := range 3 {
-		for n := d.uint(); n > 0 && !d.bad; n-- {
-			switch o := (row{d.fixed(), d.fixed(), d.cells()}); i {
-			case 0:
-				r.putTenant(o.id, o.cells)
-			case 1:
-				r.scopes.put(o)
-			default:
-				r.topics.put(o)
-			}
-		}
+	for n := d.uint(); n > 0 && !d.bad; n-- {
+		r.putScope(d.row())
+	}
+	for n := d.uint(); n > 0 && !d.bad; n-- {
+		r.families.put(d.row())
 	}
 	if d.bad || len(d.data) > 0 {
 		return nil, ErrState
@@ -83,7 +94,34 @@ func Decode(data []byte, e Embedder) (*Book, error) {
 	return b, nil
 }
 
-// Append appends the sample to b, for other processes that share the answers: some 50 bytes.
+func (d *decoder) row() (r row) {
+	r.id, r.tenant = d.fixed(), d.fixed()
+	for i := range r.shown {
+		x := &r.shown[i]
+		for _, n := range []*uint32{&x.same, &x.wrong, &x.unknown} {
+			*n = d.small(math.MaxUint32 - 1)
+		}
+		if x.same > mostSame || x.wrong > mostSame {
+			d.bad = true
+			return r
+		}
+		for j := range x.asked {
+			if x.same < First {
+				x.asked[j] = d.small(math.MaxUint32)
+			}
+		}
+		if Kind(i) == Vectors && !d.meaning {
+			*x = shown{}
+		}
+	}
+	for i := range r.noise {
+		r.noise[i] = uint16(d.small(math.MaxUint16))
+	}
+	r.cells = d.cells()
+	return r
+}
+
+// Append appends the sample to b, for other processes that share the answers: some 70 bytes.
 func (s *Sample) Append(b []byte) []byte {
 	flags := byte(0)
 	if s.Explained {
@@ -93,10 +131,10 @@ func (s *Sample) Append(b []byte) []byte {
 		flags |= 2
 	}
 	b = append(b, version, byte(s.Outcome), byte(s.Source), flags)
-	for _, n := range []uint64{s.Tenant, s.Scope, s.Topic, s.Space, math.Float64bits(s.Similarity)} {
+	for _, n := range []uint64{s.Tenant, s.Scope, s.Family, s.Space, s.Question, math.Float64bits(s.Similarity), math.Float64bits(s.Closeness)} {
 		b = binary.LittleEndian.AppendUint64(b, n)
 	}
-	b = append(b, byte(len(s.Edits)))
+	b = append(b, s.Rule, byte(len(s.Edits)))
 	for _, e := range s.Edits {
 		b = appendText(b, key(e).name())
 	}
@@ -112,8 +150,9 @@ func DecodeSample(data []byte) (Sample, error) {
 	s := Sample{Outcome: Outcome(d.byte()), Source: Source(d.byte())}
 	flags := d.byte()
 	s.Explained, s.Hit = flags&1 != 0, flags&2 != 0
-	s.Tenant, s.Scope, s.Topic, s.Space = d.fixed(), d.fixed(), d.fixed(), d.fixed()
-	s.Similarity = math.Float64frombits(d.fixed())
+	s.Tenant, s.Scope, s.Family, s.Space, s.Question = d.fixed(), d.fixed(), d.fixed(), d.fixed(), d.fixed()
+	s.Similarity, s.Closeness = math.Float64frombits(d.fixed()), math.Float64frombits(d.fixed())
+	s.Rule = d.byte()
 	n := int(d.byte())
 	for range min(n, edits.Most) {
 		k := keysByName[d.text()]
@@ -168,6 +207,16 @@ func (d *decoder) fixed() uint64 {
 		return binary.LittleEndian.Uint64(b)
 	}
 	return 0
+}
+
+// small is a number up to most.
+func (d *decoder) small(most uint64) uint32 {
+	n := d.uint()
+	if n > most {
+		d.bad = true
+		return 0
+	}
+	return uint32(n)
 }
 
 func (d *decoder) uint() uint64 {

@@ -11,7 +11,7 @@
 package normal
 
 // Version is that of the rules. Forms of two versions are not compared.
-const Version = 4
+const Version = 5
 
 // Kind says how a token is compared.
 type Kind uint8
@@ -41,7 +41,8 @@ type Token struct {
 // Form is the normal form of a prompt.
 type Form struct {
 	Prompt string
-	Tokens []Token // their ranges do not overlap and are in the order of the prompt
+	Front  string  // what stands before its last line and the label of that: see Front
+	Tokens []Token // of what is behind Front; their ranges do not overlap and are in the order of the prompt
 	Fixed  string  // why nothing but the very prompt is compared, "" where its tokens are
 	Data   bool    // the prompt treats text as data: no edit leaves its answer alone
 	small  bool    // the prompt is typed without capitals, or in nothing else
@@ -49,8 +50,8 @@ type Form struct {
 
 // Of returns the normal form of a prompt. The cost is linear: some 4 µs for 20 words.
 func Of(prompt string) *Form {
-	f := &Form{Prompt: prompt}
-	m := maker{scanner: scanner{prompt: prompt}}
+	f := &Form{Prompt: prompt, Front: Front(prompt)}
+	m := maker{scanner: scanner{prompt: prompt[len(f.Front):]}}
 	if m.survey(); m.fixed == "" {
 		m.scan()
 	}
@@ -62,6 +63,10 @@ func Of(prompt string) *Form {
 	}
 	if f.Fixed == "" {
 		f.Tokens, f.Data, f.small = m.tokens, m.data, m.small
+		for i := range f.Tokens {
+			f.Tokens[i].From += len(f.Front)
+			f.Tokens[i].To += len(f.Front)
+		}
 	}
 	return f
 }
@@ -72,7 +77,7 @@ func (f *Form) Equal(g *Form) bool {
 	if f.Fixed != "" || g.Fixed != "" {
 		return f.Prompt == g.Prompt
 	}
-	if f.Data != g.Data || len(f.Tokens) != len(g.Tokens) {
+	if f.Data != g.Data || len(f.Tokens) != len(g.Tokens) || f.Front != g.Front {
 		return false
 	}
 	folded := f.small != g.small
@@ -135,7 +140,8 @@ func (f *Form) Append(b []byte) []byte {
 	if f.Fixed != "" {
 		return append(append(b, 0xff), f.Prompt...)
 	}
-	b = append(b, bit(f.Data))
+	b = append(append(b, bit(f.Data)), f.Front...)
+	b = append(b, 0)
 	for i := range f.Tokens {
 		t := &f.Tokens[i]
 		text := t.Text

@@ -86,7 +86,7 @@ func similarities(ctx context.Context, e embed.Embedder, pairs []Pair) ([]float6
 func score(j *reuse.Judge, p Pair, cosine, gate float64) Scored {
 	const never = 1 - 1.0/(1<<53) // a draw with which nothing is explored that would be served
 	s := Scored{Pair: p, Similarity: cosine}
-	s.Verdict = j.Judge(p.A, p.B, reuse.Context{Similarity: cosine, Draw: never})
+	s.Verdict = j.Judge(p.A, p.B, reuse.Context{Similarity: cosine, Draw: never, Trust: reuse.Granted})
 	c := &s.Verdict.Case
 	form := c.Explained && len(c.Edits) == 0
 	switch {

@@ -12,6 +12,7 @@ import (
 	"reprise/store"
 	"reprise/topics"
 	"reprise/topics/reuse"
+	"reprise/topics/reuse/compare"
 	"reprise/topics/reuse/evidence"
 )
 
@@ -170,7 +171,7 @@ func (s *stream) explored(q *cache.Request, f *cache.Finding, r Request) {
 		s.Different++
 		result = evidence.Different
 	}
-	s.cache.Verdicts().Compared(q, f, result, evidence.Explored)
+	s.cache.Verdicts().Compared(q, f, compare.Result{Outcome: result}, evidence.Explored)
 }
 
 // Equal is an embedder for which all texts mean the same: with it the judge alone decides.

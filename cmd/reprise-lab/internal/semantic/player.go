@@ -13,6 +13,7 @@ import (
 	"reprise/proxy/cache"
 	"reprise/store"
 	"reprise/topics"
+	"reprise/topics/reuse"
 	"reprise/topics/reuse/evidence"
 )
 
@@ -125,7 +126,7 @@ func (p *player) Read(ev *cache.Event, _ *cache.Cause) {
 }
 
 func (p *player) request(r *sim.Request, at policy.Tick) *cache.Request {
-	q := &cache.Request{Key: keyOf(r.ID, r.Scope), At: at, MaxAge: -1, Topic: policy.TopicID(r.Topic), NoDetect: !p.o.Detect, NoExplore: true}
+	q := &cache.Request{Key: keyOf(r.ID, r.Scope), At: at, MaxAge: -1, Topic: policy.TopicID(r.Topic), NoDetect: !p.o.Detect, NoExplore: true, Trust: reuse.Granted}
 	binary.LittleEndian.PutUint64(q.Scope[:], r.Scope)
 	binary.LittleEndian.PutUint64(q.Chain[:], r.Chain)
 	if r.Parent != 0 && !p.o.Detect {

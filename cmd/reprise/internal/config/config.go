@@ -8,6 +8,7 @@ import (
 	"reprise/proxy/gate"
 	"reprise/proxy/observe/prices"
 	"reprise/proxy/tracing/otlp"
+	"reprise/topics/reuse"
 )
 
 // Config is every setting, parsed and within its limits. Where a setting can be unset, the field is then zero.
@@ -43,7 +44,8 @@ type Config struct {
 	Store             Place
 	Shared            Shared
 	MaxEntryBytes     int64
-	ToolCalls         bool // answers that call tools are kept, where no rule says otherwise
+	Trust             reuse.Trust // in what a scope's answers are, where no rule says otherwise: earned
+	ToolCalls         bool        // answers that call tools are kept, where no rule says otherwise
 
 	Embedder      string // builtin, openai or model2vec
 	EmbedderDir   string // of model2vec

@@ -14,6 +14,7 @@ import (
 
 	"reprise/proxy"
 	"reprise/proxy/observe/prices"
+	"reprise/topics/reuse"
 )
 
 // errNotAllowed is the error where setting.Allowed explains enough.
@@ -117,6 +118,19 @@ func (c *Config) chooseEmbedder(v string) error {
 func boolean(v string) (bool, error) {
 	b, err := strconv.ParseBool(v)
 	return b, allowedIf(err == nil)
+}
+
+// trust takes who says that answers to other prompts are right.
+func trust(text string) (reuse.Trust, error) {
+	switch text {
+	case "earned":
+		return reuse.Earned, nil
+	case "granted":
+		return reuse.Granted, nil
+	case "withdrawn":
+		return reuse.Withdrawn, nil
+	}
+	return 0, errNotAllowed
 }
 
 // toolCalls takes exact or off.

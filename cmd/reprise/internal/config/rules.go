@@ -39,6 +39,7 @@ var ruleFields = []ruleField{
 	{"threshold", "HIT_THRESHOLD", "a cosine at or above REPRISE_HIT_THRESHOLD, at most 1", func(to *rules.Rule, from *Config) { to.Threshold = from.Hit }},
 	{"max_error_rate", "MAX_ERROR_RATE", "", func(to *rules.Rule, from *Config) { to.MaxErrorRate = from.MaxErrorRate }},
 	{"ttl", "TTL", "", func(to *rules.Rule, from *Config) { to.TTL = from.TTL }},
+	{"trust", "", "earned, granted or withdrawn", func(to *rules.Rule, from *Config) { to.Trust = from.Trust }},
 	{"tool_calls", "", "exact or off", func(to *rules.Rule, from *Config) { to.ToolCalls = from.ToolCalls }},
 	{"ignore_fields", "IGNORE_FIELDS", "", func(to *rules.Rule, from *Config) { to.Ignore = ignoring(from.IgnoreFields, to.Ignore.Patterns()) }},
 	{"ignore_pattern", "IGNORE_PATTERN", "", func(to *rules.Rule, from *Config) { to.Ignore = ignoring(to.Ignore.Fields(), from.IgnorePatterns) }},
@@ -46,8 +47,11 @@ var ruleFields = []ruleField{
 
 // row is the setting of a field, which parses into c.
 func (f *ruleField) row(c *Config) *setting {
-	if f.setting == "" {
+	switch f.name {
+	case "tool_calls":
 		return &setting{Allowed: f.allowed, parse: into(&c.ToolCalls, toolCalls)}
+	case "trust":
+		return &setting{Allowed: f.allowed, parse: into(&c.Trust, trust)}
 	}
 	for _, g := range c.table() {
 		for i := range g.rows {

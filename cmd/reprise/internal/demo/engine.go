@@ -152,15 +152,15 @@ var piece = regexp.MustCompile(`(?s) ?[\pL\pM]{1,6}| ?[0-9]{1,3}|\s+|.`)
 
 func split(text string) []string { return piece.FindAllString(text, -1) }
 
-// compose returns a plausible text that quotes the last question. It depends on the model and the prompt alone.
+// compose returns a plausible text. It depends on the model and on what is asked, in whatever words, and quotes none of them.
 func (a *answer) compose(asked []string) string {
-	sum := sha256.Sum256([]byte(a.model + "\x00" + strings.Join(a.prompt, "\x00")))
-	rng := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])))
-	text := "Here is an answer."
-	if len(asked) > 0 {
-		begin := split(asked[len(asked)-1])
-		text = `You asked about "` + strings.ReplaceAll(strings.Join(begin[:min(6, len(begin))], ""), `"`, " ") + `":`
+	var text string
+	for _, question := range asked {
+		text += "\x00" + plain(question)
 	}
+	sum := sha256.Sum256([]byte(a.model + text))
+	rng := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])))
+	text = "Here is an answer."
 	for range 2 + rng.IntN(6) {
 		text += " " + pick(rng, composed[0]) + " " + pick(rng, composed[1]) + " " + pick(rng, composed[2]) + "."
 	}

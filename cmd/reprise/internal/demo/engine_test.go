@@ -28,7 +28,7 @@ func TestEngine(t *testing.T) {
 	const messages = `{"model":"m","messages":[{"role":"user","content":[{"type":"text","text":"What is "},{"type":"text","text":"a whale?"}]}]`
 	whole := gjson.Parse(chat(t, e, messages+"}", 200))
 	text := whole.Get("choices.0.message.content").String()
-	if again := gjson.Get(chat(t, e, messages+"}", 200), "choices.0.message.content").String(); again != text || !strings.Contains(text, "What is a whale?") {
+	if again := gjson.Get(chat(t, e, messages+"}", 200), "choices.0.message.content").String(); again != text || strings.Contains(text, "whale") {
 		t.Errorf("%q, and again %q", text, again)
 	}
 	streamed := chat(t, e, messages+`,"stream":true,"stream_options":{"include_usage":true}}`, 200)
@@ -38,7 +38,7 @@ func TestEngine(t *testing.T) {
 	if !strings.Contains(streamed, fmt.Sprintf(`"completion_tokens":%d`, whole.Get("usage.completion_tokens").Int())) || !strings.Contains(streamed, `"choices":[],`) {
 		t.Errorf("no usage in %s", streamed)
 	}
-	if cut := gjson.Parse(chat(t, e, messages+`,"max_tokens":2}`, 200)).Get("choices.0"); cut.Get("finish_reason").String() != "length" || cut.Get("message.content").String() != "You asked" {
+	if cut := gjson.Parse(chat(t, e, messages+`,"max_tokens":2}`, 200)).Get("choices.0"); cut.Get("finish_reason").String() != "length" || cut.Get("message.content").String() != "Here is" {
 		t.Errorf("two tokens: %s", cut)
 	}
 	order := `{"model":"m","messages":[{"role":"user","content":"Call tool order_status: where is my order 4711?"}],"tools":` + string(orderTool)

@@ -20,6 +20,9 @@ export function show(root, page) {
   root.append(card('Answers for other words', { wide: true, asks: [() => path(), () => `/admin/reviews/${newest || 1}`],
     hint: 'Requests that met a stored answer for another prompt than their own. With the focus in a pair: y is right, n is wrong, u takes it back, j and k go to the next and the one before.' },
     choose, h('div.head', {}, found, fresh), list, more, kept));
+  const scopes = h('div');
+  root.append(card('Trust', { wide: true, asks: [() => '/admin/trust?limit=20'],
+    hint: 'What each scope (a system message with what stands before the prompt) has shown of answers to other words. None is served before five pairs came out the same; one that is different ends it.' }, scopes));
   list.addEventListener('keydown', keys);
 
   const counted = (r) => {
@@ -129,7 +132,15 @@ export function show(root, page) {
     return d;
   }
 
+  async function trusted() {
+    const r = await page.get('/admin/trust?limit=20');
+    put(scopes, r.scopes.length ? table('Scopes by trust', ['Scope', 'Model', 'Found by', 'State', 'Same', 'Needed', 'Different', 'Undecided', 'Ended by'], r.scopes.flatMap((s) => s.trust.map((t) =>
+      [s.id.slice(0, 8), h('bdi', {}, s.model ?? ''), t.kind, t.state, number(t.same), number(t.needed), number(t.different), number(t.undecided), s.ended_by && t.different ? `pair ${s.ended_by}` : ''])), { right: [4, 5, 6, 7] })
+      : h('p.hint', {}, 'Nothing was compared yet.'));
+  }
+
   page.keep(async () => {
+    await trusted();
     if (!list.firstChild) return load();
     const r = await page.get(path(1));
     counted(r);
