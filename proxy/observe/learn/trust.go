@@ -12,25 +12,25 @@ import (
 // Trust is what a scope has shown of one kind of evidence.
 type Trust struct {
 	Kind      string `json:"kind"`
-	State     string `json:"state"` // one of TrustStates
+	State     string `json:"state"` // one of trustStates
 	Same      int    `json:"same"`
 	Different int    `json:"different"`
 	Undecided int    `json:"undecided"`
 	Needed    int    `json:"needed"` // of Same
 }
 
-// TrustStates are the states: answers are served; too few pairs were compared; some came out different; too many could not be decided.
-var TrustStates = []string{"trusted", "earning", "lost", "undecided"}
+// trustStates are the states: answers are served; too few pairs were compared; some came out different; too many could not be decided.
+var trustStates = []string{"trusted", "earning", "lost", "undecided"}
 
 func trustOf(t *evidence.Trust) Trust {
-	state := TrustStates[1]
+	state := trustStates[1]
 	switch {
 	case t.Holds():
-		state = TrustStates[0]
+		state = trustStates[0]
 	case t.Wrong > 0:
-		state = TrustStates[2]
+		state = trustStates[2]
 	case t.Undecided:
-		state = TrustStates[3]
+		state = trustStates[3]
 	}
 	return Trust{t.Kind.String(), state, t.Same, t.Wrong, t.Unknown, t.Needed}
 }
@@ -127,7 +127,7 @@ func (l *Learner) Trusted(limit int) Trusted {
 	}
 	rank := func(s *TrustedScope) (worst int) {
 		for _, t := range s.Trust {
-			worst = max(worst, []int{0, 1, 3, 2}[slices.Index(TrustStates, t.State)])
+			worst = max(worst, []int{0, 1, 3, 2}[slices.Index(trustStates, t.State)])
 		}
 		return worst
 	}

@@ -38,20 +38,14 @@ const (
 	few     = 3
 )
 
-// Kind is the kind of two answers.
-type Kind uint8
-
-// Kinds of answers.
+// Kinds of two answers: Result.Kind.
 const (
-	Text Kind = iota
-	Short
-	JSON
-	List
-	Code
+	kindText  = "text"
+	kindShort = "short"
+	kindJSON  = "json"
+	kindList  = "list"
+	kindCode  = "code"
 )
-
-// String returns the name of a kind.
-func (k Kind) String() string { return [...]string{"text", "short", "json", "list", "code"}[k] }
 
 // Pair is a stored answer with the prompt it was given to, and the upstream's answer to another prompt.
 type Pair struct{ StoredPrompt, Prompt, Stored, Fresh string }
@@ -59,7 +53,7 @@ type Pair struct{ StoredPrompt, Prompt, Stored, Fresh string }
 // Result is the outcome of a comparison.
 type Result struct {
 	Outcome   evidence.Outcome
-	Kind      Kind
+	Kind      string  // text, short, json, list or code
 	Why       string  // the rule that decided, such as equal, short, json:member, number, closeness
 	Closeness float64 // in [0, 1], symmetric; 1: equal up to case, white space, Markdown and courtesy
 	Echo      bool    // they are the same, and have most of the words of their prompts: in other wordings they may not be
@@ -119,7 +113,7 @@ func compareAnswers(p Pair, n *Noise) Result {
 	case len(x.tokens) == 0 || len(y.tokens) == 0:
 		return Result{Why: "empty"}
 	case isJSON || both:
-		return Result{Outcome: evidence.Different, Kind: JSON, Why: "json"}
+		return Result{Outcome: evidence.Different, Kind: kindJSON, Why: "json"}
 	default:
 		r := compareTexts(x, y, n)
 		r.echoes(t)
@@ -135,7 +129,7 @@ func compareTexts(x, y *text, n *Noise) Result {
 		r.Closeness = 1
 		return r.with(evidence.Same, "equal")
 	}
-	if r.Kind == Short {
+	if r.Kind == kindShort {
 		if sameCode(x, y) || sameCode(y, x) {
 			return r.with(evidence.Same, "code")
 		}
@@ -168,16 +162,16 @@ func (r Result) with(o evidence.Outcome, why string) Result {
 	return r
 }
 
-func kindOf(x, y *text, a, b []*text) Kind {
+func kindOf(x, y *text, a, b []*text) string {
 	switch {
 	case len(x.spans) > 0 && len(y.spans) > 0:
-		return Code
+		return kindCode
 	case a != nil && b != nil:
-		return List
+		return kindList
 	case x.words <= few && a == nil, y.words <= few && b == nil:
-		return Short
+		return kindShort
 	}
-	return Text
+	return kindText
 }
 
 func equalTexts(x, y *text) bool {

@@ -42,7 +42,7 @@ type members struct {
 func compareJSON(a, b []any, n *Noise) Result {
 	m := members{noise: n}
 	m.compare(a, b)
-	r := Result{Kind: JSON, Why: "json:member", Closeness: float64(m.same) / float64(m.all)}
+	r := Result{Kind: kindJSON, Why: "json:member", Closeness: float64(m.same) / float64(m.all)}
 	if m.same == m.all {
 		return r.with(evidence.Same, "json")
 	}

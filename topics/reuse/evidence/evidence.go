@@ -46,11 +46,11 @@ const (
 	kinds
 )
 
-// KindNames are the names of the kinds.
-var KindNames = [kinds]string{"form", "edits", "vectors"}
+// kindNames are the names of the kinds.
+var kindNames = [kinds]string{"form", "edits", "vectors"}
 
 // String is the name of a kind.
-func (k Kind) String() string { return KindNames[k] }
+func (k Kind) String() string { return kindNames[k] }
 
 // Case is what a decision depended on.
 type Case struct {

@@ -6,10 +6,10 @@ import (
 	"strconv"
 )
 
-// First is how many pairs of a kind have to come out the same in a scope, of at least Questions, before an answer is served there.
+// First is how many pairs of a kind have to come out the same in a scope, of at least questions, before an answer is served there.
 const (
 	First     = 5
-	Questions = 3
+	questions = 3
 )
 
 const (
@@ -28,7 +28,7 @@ const (
 // shown is what one scope has shown of one kind. Processes that share it may count in another order, which makes little difference.
 type shown struct {
 	same, wrong, unknown uint32
-	asked                [Questions]uint32 // those of the first pairs that came out the same, until there are First
+	asked                [questions]uint32 // those of the first pairs that came out the same, until there are First
 }
 
 // count adds a sample, and reports whether it counts: that which would earn trust does not where it is of too few questions.
@@ -44,7 +44,7 @@ func (x *shown) count(s *Sample) bool {
 			return false
 		}
 		if x.same++; x.same == First {
-			x.asked = [Questions]uint32{}
+			x.asked = [questions]uint32{}
 		}
 		if x.same > mostSame {
 			x.same = mostSame
