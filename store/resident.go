@@ -218,9 +218,6 @@ func (r *resident) used(at float64) {
 	r.use.Store(uint64(min(max(at, 0), math.MaxUint32))<<32 | uint64(hits))
 }
 
-// has reports whether k is a key of r.
-func (r *resident) has(k Key) bool { return r.Key == k || r.alias(k) >= 0 }
-
 // item describes the entry to the policy.
 func (r *resident) item() policy.Item {
 	return policy.Item{

@@ -33,13 +33,6 @@ func (o *offers[T]) queue(slot uint32, n int) (next uint32) {
 	})
 }
 
-// last offers the entry that goes when no other is left.
-func (o *offers[T]) last(staged uint32) {
-	if name, ok := o.slots.Name(staged); ok && !o.full {
-		o.f.Offer(name, math.Inf(1))
-	}
-}
-
 // start is where a call of Forecast goes on.
 func start(from int, first uint32) uint32 {
 	if from > 0 {

@@ -181,14 +181,3 @@ var irregular = table(`be been
 	sleep slept
 	become became
 	bring brought`)
-
-// particle reports whether a function word turns the verb before it into another one: "set an alarm", "set off an alarm".
-func particle(t token) bool {
-	switch t.key {
-	case "off", "out", "up", "down", "away", "back", "over":
-		return true
-	case "on", "in": // "put the list on"; before something they are prepositions
-		return t.last
-	}
-	return false
-}
