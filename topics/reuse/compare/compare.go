@@ -21,8 +21,8 @@
 //     prompt and the other answer lack: Different; only one has: Unknown, unless they are very close.
 //
 // Noise, what two answers to an equal prompt differ by in a scope, gives the thresholds of rule 9, which decides nothing in a scope whose noise is not known yet, and
-// makes Unknown what 7 and 8 call Different where the answers are as close as answers to an equal prompt. Of the rules 6 to 8 it leaves out those by which one
-// in eight answers to equal prompts differ, and of rule 6 negation, opposite and order say nothing where answers to equal prompts are in other words. What the rules 2 to 5 find it does not change: another label is another answer, however often a classifier errs.
+// makes Unknown what 7 and 8 call Different where the answers are as close as answers to an equal prompt. Of the rules 6 to 8, those by which one
+// in eight answers to equal prompts differ say nothing: Unknown, and never Same by rule 9, and of rule 6 negation, opposite and order say nothing where answers to equal prompts are in other words. What the rules 2 to 5 find it does not change: another label is another answer, however often a classifier errs.
 package compare
 
 import (
@@ -135,7 +135,7 @@ func compareTexts(x, y *text, n *Noise) Result {
 		}
 		return r.with(compareShort(x, y), "short")
 	}
-	if why := contradicts(x, y, n); n.softens(why) {
+	if why := contradicts(x, y, n); n.softens(why) || n.usual(why) {
 		return r.with(evidence.Unknown, why)
 	} else if why != "" {
 		return r.with(evidence.Different, why)
@@ -148,8 +148,11 @@ func compareTexts(x, y *text, n *Noise) Result {
 	if w := replaced(x, y); w != evidence.Same && (!decided || o == evidence.Same) {
 		o, decided, why = w, true, "word"
 	}
-	if !decided || o != evidence.Same && n.usual(why) {
+	switch {
+	case !decided:
 		return r.with(n.decide(r.Closeness))
+	case n.usual(why) && o == evidence.Different:
+		o = evidence.Unknown
 	}
 	if _, usual, known := n.usually(); known && r.Closeness >= usual && o == evidence.Different {
 		o = evidence.Unknown

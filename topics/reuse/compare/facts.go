@@ -11,19 +11,23 @@ const (
 	some  = 128 // numbers, names and first words that are looked at where each is compared with others
 )
 
-// contradicts names a fact in which two answers differ, and answers to an equal prompt do not, or returns "". What only one of them has is none.
-func contradicts(x, y *text, n *Noise) string {
+// contradicts names a fact in which two answers differ, one in which answers to an equal prompt do not where there is one, or returns "". What only one of them has is none.
+func contradicts(x, y *text, n *Noise) (usual string) {
 	for _, fact := range []struct {
 		why     string
 		differs func(x, y *text) bool
 	}{
 		{"polarity", otherStance}, {"negation", otherNegation}, {"language", otherLanguage}, {"code", otherCode}, {"number", otherNumber}, {"name", otherNames}, {"opposite", opposed}, {"order", otherOrder},
 	} {
-		if !n.usual(fact.why) && fact.differs(x, y) {
+		if !fact.differs(x, y) {
+			continue
+		}
+		if !n.usual(fact.why) {
 			return fact.why
 		}
+		usual = fact.why
 	}
-	return ""
+	return usual
 }
 
 func otherStance(x, y *text) bool { return x.stance*y.stance < 0 }
