@@ -115,10 +115,10 @@ func (l *learner) Rates() *evidence.Rates { return l.current.Load().rates }
 // neverExplore is a draw with which nothing is explored that would be served.
 const neverExplore = 1 - 1.0/(1<<53)
 
-// goesOn reports whether a verdict would explore in the middle of a conversation what the list explains. The new answer would be in other words,
-// and no later turn of that conversation would find the stored one; the first turns are compared for all.
-func goesOn(r *Request, v *reuse.Verdict) bool {
-	return len(r.Turns) > 0 && v.Decision == reuse.Explore && v.Case.Hit && v.Case.Explained
+// goesOn reports whether a verdict would explore in the middle of a conversation that was led with stored answers what the list explains. The new answer would be in other words,
+// and no later turn of that conversation would find the stored one; the first turns are compared for all. Turns that nobody has asked, as examples in front of each request, are compared like first ones.
+func goesOn(r *Request, f *Finding, v *reuse.Verdict) bool {
+	return len(r.Turns) > 0 && f.Parent != 0 && v.Decision == reuse.Explore && v.Case.Hit && v.Case.Explained
 }
 
 // drawFor returns the draw of a request. Where an operator grants trust, every hundredth request is compared, if it is a hit: that says as much as one

@@ -152,7 +152,7 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 		return false, nil
 	}
 	v := s.c.learner.judge(s.r, s.f, hit.Entry, stored, similarity, s.draw)
-	if goesOn(s.r, &v) {
+	if goesOn(s.r, s.f, &v) {
 		v = s.c.learner.judge(s.r, s.f, hit.Entry, stored, similarity, neverExplore)
 	}
 	s.note(hit.Entry, &v, similarity, 1)
