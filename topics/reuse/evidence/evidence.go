@@ -30,7 +30,7 @@ type Source uint8
 
 const (
 	Explored Source = iota + 1 // the upstream was asked although an answer was there
-	Feedback                   // a client gave a verdict: it counts in its scope alone, and in no Estimate
+	Feedback                   // a client gave a verdict: one that an answer was wrong has more of the scope's answers compared, and nothing else counts
 	Shadow                     // the upstream was asked because the cache only measures
 	Operator                   // an operator gave a verdict: it counts like Explored, but in no Estimate
 	Repeated                   // both answers are to one prompt: only Closeness and Rule count
@@ -134,6 +134,11 @@ func (b *Book) Add(s Sample) {
 		r.served = r.served.with(append(list, all), tallyOf(s.Outcome))
 	}
 	kind := &one.shown[s.Kind()]
+	if s.Source == Feedback {
+		kind.doubt(s.Outcome)
+		r.putScope(one)
+		return
+	}
 	if !kind.count(&s) {
 		r.putScope(one) // it has the question
 		return
@@ -142,7 +147,7 @@ func (b *Book) Add(s Sample) {
 		one.cells = one.cells.with(list, tallyOf(s.Outcome))
 	}
 	r.putScope(one)
-	if s.Family != 0 && s.Source != Feedback && s.Outcome != Unknown {
+	if s.Family != 0 && s.Outcome != Unknown {
 		f := r.families.find(familyID(&s.Case))
 		f.id, f.tenant = familyID(&s.Case), s.Tenant
 		credit := &f.shown[s.Kind()]

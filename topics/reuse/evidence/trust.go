@@ -59,6 +59,17 @@ func (x *shown) count(s *Sample) bool {
 	return true
 }
 
+// doubted is up to how many pairs that came out the same half of the hits are compared: see Trust.Explore.
+const doubted = 28
+
+// doubt takes note of a client's verdict. Anybody with the tenant's key can give it, and many: that answers were right earns nothing, and that one was
+// wrong ends nothing, but has the comparisons begin again, which find out.
+func (x *shown) doubt(o Outcome) {
+	if o == Different {
+		x.same = min(x.same, doubted+makesUp*x.wrong)
+	}
+}
+
 // enough notes a question, and reports whether there are enough of them.
 func (x *shown) enough(question uint32) bool {
 	for i := range x.asked {
