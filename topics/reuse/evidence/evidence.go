@@ -110,8 +110,8 @@ func NewBook(e Embedder) *Book { return &Book{&Rates{embedder: e, space: ID(e.Sp
 // them.
 func (b *Book) Rates() *Rates { return b.rates }
 
-// Add counts a sample. There is room for some 4,000 scopes and as many families, after which the oldest ones of the tenant that has most
-// are dropped. It costs 10 to 50 µs.
+// Add counts a sample. There is room for some 4,000 scopes and as many families, after which, of the older half of the tenant that
+// has most, the one that has shown least is dropped. It costs 10 to 50 µs.
 func (b *Book) Add(s Sample) {
 	if s.Outcome > Different || s.Source < Explored || s.Source > Repeated {
 		return
@@ -234,7 +234,7 @@ func (t *table) put(r row) (dropped row) {
 	old := *s
 	drop := slices.IndexFunc(old, func(o row) bool { return o.id == r.id })
 	if drop < 0 && len(old) >= depth {
-		drop = crowded(old)
+		drop = least(old, crowded(old))
 		dropped = old[drop]
 	}
 	next := make([]row, 0, len(old)+1)
@@ -245,6 +245,35 @@ func (t *table) put(r row) (dropped row) {
 	}
 	*s = append(next, r)
 	return dropped
+}
+
+// least is the index of the row that has shown least, of the older half of those of the tenant of the row at first. A scope that is asked once takes no
+// place from one that has earned trust, or lost it, unless all of that half have.
+func least(rows []row, first int) (at int) {
+	n := 0
+	for _, r := range rows {
+		if r.tenant == rows[first].tenant {
+			n++
+		}
+	}
+	at = first
+	for i, seen := first, 0; i < len(rows) && seen < (n+1)/2; i++ {
+		if rows[i].tenant != rows[first].tenant {
+			continue
+		}
+		if seen++; rows[i].compared() < rows[at].compared() {
+			at = i
+		}
+	}
+	return at
+}
+
+// compared is how much a row has shown.
+func (r *row) compared() (n uint32) {
+	for i := range r.shown {
+		n += r.shown[i].same + makesUp*r.shown[i].wrong
+	}
+	return n
 }
 
 // crowded is the index of the oldest row of the tenant that has most.
