@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"crypto/sha256"
 	"encoding/binary"
 	"strings"
 
@@ -24,7 +25,8 @@ func placeOf(r *Request, e *store.Entry) (scope, family uint64) {
 	}
 	if front := normal.Front(e.Prompt); front != "" {
 		first, _, _ := strings.Cut(front, "\n")
-		scope = evidence.Mix(scope, evidence.ID(front))
+		digest := sha256.Sum256([]byte(front)) // a client has written it, and must not find another one like it
+		scope = evidence.Mix(scope, binary.LittleEndian.Uint64(digest[:]))
 		family = evidence.Mix(family, evidence.ID(first+front[strings.LastIndexByte(front, '\n'):]))
 	}
 	return scope, family

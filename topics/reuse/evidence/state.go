@@ -101,7 +101,7 @@ func (d *decoder) row() (r row) {
 		for _, n := range []*uint32{&x.same, &x.wrong, &x.unknown} {
 			*n = d.small(math.MaxUint32 - 1)
 		}
-		if x.same > mostSame || x.wrong > mostSame {
+		if x.same > mostSame || x.wrong > mostSame || x.unknown > mostSame {
 			d.bad = true
 			return r
 		}

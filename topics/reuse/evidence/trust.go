@@ -35,7 +35,7 @@ type shown struct {
 func (x *shown) count(s *Sample) bool {
 	switch s.Outcome {
 	case Unknown:
-		x.unknown = min(x.unknown+1, math.MaxUint32-1)
+		x.unknown = min(x.unknown+1, mostSame)
 	case Different:
 		x.wrong = min(x.wrong+1, mostSame)
 	case Same:
