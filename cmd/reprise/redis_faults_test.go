@@ -175,7 +175,7 @@ func TestRedisDiffersLater(t *testing.T) {
 // TestWhyWithoutRedis: the miss of a request whose answer is kept, while Redis is away, says so; one in other words too.
 func TestWhyWithoutRedis(t *testing.T) {
 	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
-	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting}
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, up.setting, built.Granted(t)}
 	a, b := start(t, env...), start(t, env...)
 	const asked, alike = "Which river flows through the old town of Bern and where does it end?", "which river flows through the old town of Bern and where does it end"
 	shares(t, a, b, prompt(asked))
