@@ -38,7 +38,7 @@ type process struct{ *built.Proxy }
 // serve runs the program until the end of the test, in memory where env names no store.
 func serve(t *testing.T, env ...string) *process {
 	t.Helper()
-	return &process{built.Start(t, append([]string{"REPRISE_STORE=memory"}, env...)...)}
+	return &process{built.Start(t, append([]string{"REPRISE_STORE=memory", built.Granted(t)}, env...)...)}
 }
 
 // engine answers every model.
