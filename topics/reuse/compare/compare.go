@@ -61,11 +61,12 @@ type Result struct {
 
 // Answers compares the two answers of a pair. n is the noise of the scope; nil is that of no scope, where closeness has thresholds of its own. It is symmetric, and its cost is linear.
 func Answers(p Pair, n *Noise) Result {
+	p.Stored, p.Fresh = strings.TrimSpace(p.Stored), strings.TrimSpace(p.Fresh)
 	if max(len(p.Stored), len(p.Fresh)) > longest && p.Stored != p.Fresh {
 		return Result{Why: "long"}
 	}
 	r := compareAnswers(p, n)
-	if p.Stored == p.Fresh && strings.TrimSpace(p.Stored) != "" {
+	if p.Stored == p.Fresh && p.Stored != "" {
 		r.Outcome, r.Why, r.Closeness = evidence.Same, "equal", 1
 	} else if r.Why != "empty" && (Quotes(p.Stored, p.StoredPrompt, p.Prompt) || Quotes(p.Fresh, p.Prompt, p.StoredPrompt)) {
 		r.Outcome, r.Why = evidence.Different, "quotes"
