@@ -75,8 +75,10 @@ func (x learning) Compared(r *cache.Request, f *cache.Finding, result compare.Re
 	}
 }
 
-// quotes reports whether the answer of e quotes words in which its prompt differs from the one that is asked.
+// quotes reports whether the answer of e quotes words in which its prompt differs from the one that is asked. One that cannot be read is taken for one
+// that does.
 func (s *Server) quotes(e *store.Entry, asked string) (quotes bool) {
+	quotes = true
 	s.faults.guard("compare", func() error {
 		text, ok, err := s.textOf(e)
 		quotes = !ok || compare.Quotes(text, e.Prompt, asked)

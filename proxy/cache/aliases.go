@@ -36,8 +36,8 @@ func newVerdicts(o *Options, l *learner, in *state) *Verdicts {
 }
 
 // holds reports whether k may lead to e, of which it is an alias, for r under a gate: the judge and its evidence would decide as they did, and
-// the similarity is not below the gate. explore is the share of its answers that is compared. Where k may not, the request is searched for like a new one. The alias moves to what is found then, or
-// stays and leads nowhere.
+// the similarity is not below the gate. explore is the share of its answers that is compared. Where k may not, the request is searched for like
+// a new one. The alias moves to what is found then, or stays and leads nowhere.
 func (a *Verdicts) holds(r *Request, k store.Key, e *store.Entry, gate float64) (b basis, explore float64, ok bool) {
 	b, wrong := a.basis(k, e)
 	by := a.learner.current.Load()
@@ -113,7 +113,7 @@ func (a *Verdicts) Compared(r *Request, f *Finding, result compare.Result, from 
 // kept notes that e, the upstream's answer to r, is in the words of the stored one with which it is to be compared, and whose prompt has the
 // same form: a conversation that goes on from either is the same.
 func (a *Verdicts) kept(r *Request, f *Finding, e *store.Entry) {
-	if f.Compared && e.Labels != nil && e.Prompt != "" && e.AnswerHash != ([32]byte{}) {
+	if a.learner.judgeBy != nil && f.Compared && e.Labels != nil && e.Prompt != "" && e.AnswerHash != ([32]byte{}) {
 		scope, _ := placeOf(r, e)
 		a.answers.add(evidence.Case{Tenant: evidence.ID(e.Tenant), Scope: scope, Question: questionOf(f.formOf(r))}, e)
 	}

@@ -86,7 +86,11 @@ func (c *Cache) lookup(ctx context.Context, r *Request) (hit, stale *Hit, err er
 	}
 	switch {
 	case alias:
-		c.verdicts.recent.served(r.Key, e, c.learner.caseOf(r, why, e))
+		found := c.learner.caseOf(r, why, e)
+		if c.verdicts.recent.quotes(r.Key, e, found, func() bool { return c.quotes(r, whole) }) { // its answer was replaced since the alias was made
+			return nil, nil, nil
+		}
+		c.verdicts.recent.served(r.Key, e, found)
 	case c.learner.probes(r, whole):
 		r.Probe = &Hit{Entry: whole, At: now, purges: purges}
 		return nil, nil, nil

@@ -66,10 +66,17 @@ func (c *Cache) Fallback(ctx context.Context, r *Request, f *Finding) *Hit {
 		return nil
 	}
 	hit := c.Stale(ctx, r, f.Explore)
-	if hit != nil {
-		hit.Topic = f.Explore.Topic
+	if hit == nil || c.quotes(r, hit.Entry) {
+		return nil
 	}
+	hit.Topic = f.Explore.Topic
 	return hit
+}
+
+// quotes reports whether the answer of e, an entry that has it, quotes words in which the prompt of r differs: it is not served to r then, whatever its
+// scope has shown.
+func (c *Cache) quotes(r *Request, e *store.Entry) bool {
+	return c.opt.Quotes != nil && e.Prompt != r.Prompt && c.opt.Quotes(e, r.Prompt)
 }
 
 // FellBack notes that f.Explore answers r: a verdict on this answer is one on the pair.

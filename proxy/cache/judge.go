@@ -115,8 +115,9 @@ func (l *learner) Rates() *evidence.Rates { return l.current.Load().rates }
 // neverExplore is a draw with which nothing is explored that would be served.
 const neverExplore = 1 - 1.0/(1<<53)
 
-// goesOn reports whether a verdict would explore in the middle of a conversation that was led with stored answers what the list explains. The new answer would be in other words,
-// and no later turn of that conversation would find the stored one; the first turns are compared for all. Turns that nobody has asked, as examples in front of each request, are compared like first ones.
+// goesOn reports whether a verdict would explore, in the middle of a conversation that was led with stored answers, what the list explains. The new
+// answer would be in other words, and no later turn of that conversation would find the stored one; the first turns are compared for all. Turns that
+// nobody has asked, as examples in front of each request, are compared like first ones.
 func goesOn(r *Request, f *Finding, v *reuse.Verdict) bool {
 	return len(r.Turns) > 0 && f.Parent != 0 && v.Decision == reuse.Explore && v.Case.Hit && v.Case.Explained
 }

@@ -1,6 +1,8 @@
 package cache
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -376,4 +378,43 @@ func TestFaultOfForms(t *testing.T) {
 	}
 	panics = false
 	r.wants(r.request(long("k", 40)+"."), "semantic", 1)
+}
+
+// TestQuotingAnswers: an answer that quotes what the prompts differ by serves no other prompt: not when it is found, not in place of an error, and not by
+// an alias that was made before the answer took the place of another one.
+func TestQuotingAnswers(t *testing.T) {
+	var looked int
+	r, j := newJudged(t, func(_ *store.Options, o *Options) {
+		o.Quotes = func(e *store.Entry, asked string) bool {
+			looked++
+			return bytes.HasPrefix(e.Answer, []byte("You wrote"))
+		}
+	})
+	k, a := long("k", 40), long("a", 42)
+	r.wants(r.request(k), "miss", 1)
+	r.wants(r.request(k+"."), "semantic", 1)
+	for range 3 {
+		r.wants(r.request(k+"."), "alias", 1)
+	}
+	if looked != 2 {
+		t.Errorf("%d looks at one answer, want one when it is found and one by its alias", looked)
+	}
+	q := r.request(k, func(q *Request) { q.NoCache = true })
+	f := r.find(t.Context(), q)
+	e := r.entry(q, f)
+	e.Answer, e.AnswerHash = []byte("You wrote: "+k), keyOf("You wrote: "+k)
+	if _, reason, err := r.Keep(t.Context(), q, f, e); reason != "" || err != nil {
+		t.Fatal(reason, err)
+	}
+	r.wants(r.request(k), "exact", 1)
+	if hit, _, _ := r.Lookup(t.Context(), r.request(k+".")); hit != nil {
+		t.Error("an alias of before leads to an answer that quotes")
+	}
+	if f := r.find(t.Context(), r.request(a)); f.Hit != nil || !slices.Contains(f.Vetoes, reuse.Quoting) {
+		t.Errorf("found: %+v, %v", f.Hit, f.Vetoes)
+	}
+	j.explores = true
+	if f := r.find(t.Context(), r.request(a)); f.Explore == nil || !f.Fallback || r.Cache.Fallback(t.Context(), r.request(a), f) != nil {
+		t.Error("an answer that quotes takes the place of an error")
+	}
 }

@@ -14,6 +14,8 @@ type Judged struct {
 	Case evidence.Case
 	Same bool // the prompts are the same
 	Form bool // the prompts have equal forms: no gate counts
+	// Trust is that of the request.
+	Trust reuse.Trust
 	// Weight is how many requests it represents: only some look below the gate.
 	Weight  int
 	Outcome evidence.Outcome // of the comparison with the upstream's answer, which whoever keeps it adds
@@ -54,6 +56,6 @@ func (s *search) note(e *store.Entry, v *reuse.Verdict, similarity float64, weig
 	if !s.c.opt.Studied || v.P == 0 || s.f.Judged != nil && v.Decision == reuse.Miss {
 		return
 	}
-	s.f.Judged = &Judged{Seq: s.r.At.Seq, Case: v.Case, Same: e.Prompt == s.r.Prompt, Form: basisOf(v, e.Prompt, s.r.Prompt) == ByForm, Weight: weight}
+	s.f.Judged = &Judged{Seq: s.r.At.Seq, Case: v.Case, Same: e.Prompt == s.r.Prompt, Form: basisOf(v, e.Prompt, s.r.Prompt) == ByForm, Trust: s.r.Trust, Weight: weight}
 	s.f.Judged.Case.Similarity = similarity
 }

@@ -35,8 +35,9 @@ type answered struct {
 	entry     store.Key // of the entry
 	labels    *store.Labels
 	times     int
-	confirmed bool // by a comparison
-	judged    bool // by a verdict from outside
+	checked   [32]byte // digest of the text of the answer that was looked through for quotations; zero: none was
+	confirmed bool     // by a comparison
+	judged    bool     // by a verdict from outside
 }
 
 func newRecent() recent {
@@ -51,6 +52,23 @@ func (r *recent) served(k store.Key, e *store.Entry, c evidence.Case) (before bo
 	r.newest[e.ID] = one
 	one.times++
 	return one.times > 1 || one.confirmed
+}
+
+// quotes reports whether the answer of e must not serve k, by look, which is called once for each answer.
+func (r *recent) quotes(k store.Key, e *store.Entry, c evidence.Case, look func() bool) bool {
+	r.mu.Lock()
+	known := e.AnswerHash != [32]byte{} && r.noteLocked(k, e, c).checked == e.AnswerHash
+	r.mu.Unlock()
+	if known {
+		return false
+	}
+	if look() {
+		return true
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.noteLocked(k, e, c).checked = e.AnswerHash
+	return false
 }
 
 // confirmed notes that the answer of e was right for k.

@@ -181,7 +181,7 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 	case whole == nil || !whole.Same(hit.Entry): // no answer, or one of which it is not known whether it may be found by meaning
 		return false, nil
 	}
-	if quotes := s.c.opt.Quotes; quotes != nil && whole.Prompt != s.r.Prompt && quotes(whole, s.r.Prompt) {
+	if s.c.quotes(s.r, whole) {
 		s.f.Vetoes = append(s.f.Vetoes, reuse.Quoting)
 		s.f.about(hit.Entry)
 		return false, nil
