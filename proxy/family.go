@@ -63,9 +63,9 @@ var dayNames = func() map[string]bool {
 
 // mask writes the words of a text, each that varies as one mark. Several in a row are one: "Ada King" and "Ada".
 func mask(to *strings.Builder, text string) {
-	start, masked := true, false // of a sentence or a line; the word before was masked
+	masked := false // the word before was
 	for line := range strings.Lines(text) {
-		start = true
+		start := true // of a sentence or a line
 		for word := range strings.FieldsSeq(line) {
 			bare := strings.TrimFunc(word, func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) })
 			first, _ := utf8.DecodeRuneInString(bare)

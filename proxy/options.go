@@ -90,8 +90,6 @@ type Options struct {
 
 	// Draw returns random numbers in [0, 1) that decide when to ask the upstream although an answer is there. Default: math/rand.
 	Draw func() float64
-	// Evidence has what was counted of reused answers before; see cache.Options.
-	Evidence *evidence.Book
 
 	// Ignore is what of a request is no part of its key and scope; default: nothing.
 	Ignore *canon.Ignore
@@ -341,7 +339,7 @@ func (o *Options) cache(s *Server) cache.Options {
 		judge = func(rates *evidence.Rates) cache.Judge { return &reuse.Judge{Words: words, Rates: rates} }
 	}
 	return cache.Options{Store: o.Store, Topics: o.Topics, Meaning: o.rules().Compares(),
-		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: judge, Draw: o.Draw, Quotes: s.quotes, Evidence: o.Evidence, Readers: o.Readers, Studied: len(o.Observers) > 0,
+		Embedder: o.Embedder, EmbedLimit: max(o.Limits.Embed, 0), Thresholds: o.Thresholds, Judge: judge, Draw: o.Draw, Quotes: s.quotes, Readers: o.Readers, Studied: len(o.Observers) > 0,
 		Found:  s.foundElsewhere,
 		Remote: o.Remote, Log: o.Log, Ceiling: o.Ceiling, Now: o.Now}
 }

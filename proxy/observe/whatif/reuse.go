@@ -69,7 +69,7 @@ func (j *Judging) serves(x *pair, threshold, maxError float64) bool {
 	if maxError == 0 {
 		maxError = -1 // none, and not the judge's
 	}
-	serves, _ := (&reuse.Judge{Words: j.Words, Rates: x.rates}).Serves(&x.Case, maxError, reuse.Earned)
+	serves, _ := (&reuse.Judge{Words: j.Words, Rates: x.rates}).Serves(&x.Case, maxError, x.Trust)
 	return serves
 }
 

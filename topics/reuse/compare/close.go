@@ -20,7 +20,7 @@ const (
 )
 
 // Noise is what two answers to an equal prompt differ by in one scope: counts of Result.Closeness in tenths, and behind them of the reasons of
-// Different, in the order of Rules. Its zero value says that nothing is known.
+// Different, in the order of rules. Its zero value says that nothing is known.
 type Noise [11 + len(rules)]uint16
 
 // rules are the reasons of Different that can be noise.

@@ -21,8 +21,9 @@
 //     prompt and the other answer lack: Different; only one has: Unknown, unless they are very close.
 //
 // Noise, what two answers to an equal prompt differ by in a scope, gives the thresholds of rule 9, which decides nothing in a scope whose noise is not known yet, and
-// makes Unknown what 7 and 8 call Different where the answers are as close as answers to an equal prompt. Of the rules 6 to 8, those by which one
-// in eight answers to equal prompts differ say nothing: Unknown, and never Same by rule 9, and of rule 6 negation, opposite and order say nothing where answers to equal prompts are in other words. What the rules 2 to 5 find it does not change: another label is another answer, however often a classifier errs.
+// makes Unknown what 7 and 8 call Different where the answers are as close as answers to an equal prompt. Of the rules 6 to 8, those by which one in eight answers
+// to equal prompts differ say nothing: Unknown, and never Same by rule 9. Negation, opposite and order say nothing where answers to equal prompts are in other
+// words. What the rules 2 to 5 find it does not change: another label is another answer, however often a classifier errs.
 package compare
 
 import (
@@ -59,7 +60,8 @@ type Result struct {
 	Echo      bool    // they are the same, and have most of the words of their prompts: in other wordings they may not be
 }
 
-// Answers compares the two answers of a pair. n is the noise of the scope; nil is that of no scope, where closeness has thresholds of its own. It is symmetric, and its cost is linear.
+// Answers compares the two answers of a pair. n is the noise of the scope; nil is that of no scope, where closeness has thresholds of its own. It is
+// symmetric, and its cost is linear.
 func Answers(p Pair, n *Noise) Result {
 	p.Stored, p.Fresh = strings.TrimSpace(p.Stored), strings.TrimSpace(p.Fresh)
 	if max(len(p.Stored), len(p.Fresh)) > longest && p.Stored != p.Fresh {

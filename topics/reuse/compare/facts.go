@@ -11,7 +11,8 @@ const (
 	some  = 128 // numbers, names and first words that are looked at where each is compared with others
 )
 
-// contradicts names a fact in which two answers differ, one in which answers to an equal prompt do not where there is one, or returns "". What only one of them has is none.
+// contradicts names a fact in which two answers differ, one in which answers to an equal prompt do not where there is one, or returns "". What only one
+// of them has is none.
 func contradicts(x, y *text, n *Noise) (usual string) {
 	for _, fact := range []struct {
 		why     string
