@@ -174,7 +174,7 @@ func TestLogOnFullDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { p.Process.Kill(); p.Wait() })
-	until(t, "the program to be ready, of which there is no log", func() bool {
+	built.Until(t, "the program to be ready, of which there is no log", func() bool {
 		resp, err := http.Get(p.Admin + "/readyz")
 		if err != nil {
 			return false

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"reprise/cmd/internal/cli"
+	"reprise/internal/built"
 )
 
 // mounted is a folder as Kubernetes mounts a ConfigMap: the file is a link through ..data, a link that is replaced.
@@ -81,7 +82,7 @@ func becomes(t *testing.T, want string, look func() string) {
 			t.Logf("got %s, want %s", got, want)
 		}
 	}()
-	until(t, want, func() bool { got = look(); return got == want })
+	built.Until(t, want, func() bool { got = look(); return got == want })
 }
 
 // again asks twice for a model, with a prompt of its own each time, and returns how the second request was answered.

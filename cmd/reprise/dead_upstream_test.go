@@ -10,6 +10,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/internal/built"
 	"reprise/internal/enginesim"
 )
 
@@ -54,7 +55,7 @@ func TestDeadUpstreamIsShown(t *testing.T) {
 	shows("failing", "Its last 7 requests failed: status 503.")
 	broken.Store(false)
 	asks(1, http.StatusOK)
-	until(t, "the upstream works", func() bool { return gjson.Get(p.get("/admin/upstreams"), "upstreams.0.health").String() == "up" })
+	built.Until(t, "the upstream works", func() bool { return gjson.Get(p.get("/admin/upstreams"), "upstreams.0.health").String() == "up" })
 	shows("up", "")
 	server.Close()
 	asks(1, http.StatusBadGateway)

@@ -67,7 +67,7 @@ func (r *embedderRig) fill() {
 // awaits waits for a state, and checks that readyz and the metric agree on it.
 func (r *embedderRig) awaits(p *process, state string) {
 	r.t.Helper()
-	until(r.t, "the embedder to be "+state, func() bool {
+	built.Until(r.t, "the embedder to be "+state, func() bool {
 		status, body := p.ready()
 		if status != http.StatusOK {
 			r.t.Errorf("readyz: %d %s", status, body)
@@ -100,7 +100,7 @@ func (r *embedderRig) without(p *process, stored []string, word string) {
 	if got := resp.Header.Get("Cache-Status"); !strings.Contains(got, "fwd=uri-miss; stored") || !strings.Contains(got, "degraded=embed") {
 		r.t.Errorf("a miss without vectors: %s", got)
 	}
-	until(r.t, "an exact hit", func() bool { return p.finds(prompt(word+" the taste of fresh bread.")) == "exact" })
+	built.Until(r.t, "an exact hit", func() bool { return p.finds(prompt(word+" the taste of fresh bread.")) == "exact" })
 	if got := p.finds(prompt(word + " the taste of fresh bread")); got != "semantic" {
 		r.t.Errorf("the same form: %s", got)
 	}
@@ -113,9 +113,9 @@ func (r *embedderRig) without(p *process, stored []string, word string) {
 func (r *embedderRig) with(p *process, words ...string) {
 	r.t.Helper()
 	r.awaits(p, "works")
-	until(r.t, "all vectors", func() bool { return p.lacking() == 0 })
+	built.Until(r.t, "all vectors", func() bool { return p.lacking() == 0 })
 	for _, word := range words {
-		until(r.t, "a hit by meaning of "+word, func() bool { return p.finds(prompt(word+" the flavor of newly baked bread.")) == "semantic" })
+		built.Until(r.t, "a hit by meaning of "+word, func() bool { return p.finds(prompt(word+" the flavor of newly baked bread.")) == "semantic" })
 		if n := r.times(word + " the taste of fresh bread."); n < 1 || n > 1+r.resent {
 			r.t.Errorf("the vector of %s was computed %d times", word, n)
 		}
@@ -241,8 +241,8 @@ func TestEmbedderDies(t *testing.T) {
 		r.awaits(p, "wrong-dimension")
 		r.other.Store(0)
 		r.awaits(p, "works")
-		until(t, "all vectors", func() bool { return p.lacking() == 0 })
-		until(t, "a hit by meaning", func() bool {
+		built.Until(t, "all vectors", func() bool { return p.lacking() == 0 })
+		built.Until(t, "a hit by meaning", func() bool {
 			return p.finds(prompt(firstWords[2]+" the flavor of newly baked bread.")) == "semantic"
 		})
 		p.stop()
@@ -263,12 +263,12 @@ func TestEmbedderLateAtOne(t *testing.T) {
 	for _, word := range firstWords {
 		one.cached(prompt(word + " the taste of fresh bread."))
 	}
-	until(t, "the answers at the other proxy", func() bool { return late.lacking() == len(firstWords) })
+	built.Until(t, "the answers at the other proxy", func() bool { return late.lacking() == len(firstWords) })
 	late.exact(t)
 	net.Heal()
 	late.logged("the embedding server has answered for the first time: its vectors are taken from now on")
-	until(t, "the vectors at the other proxy", func() bool { return late.lacking() == 0 })
-	until(t, "a hit by meaning", func() bool {
+	built.Until(t, "the vectors at the other proxy", func() bool { return late.lacking() == 0 })
+	built.Until(t, "a hit by meaning", func() bool {
 		return late.finds(prompt(firstWords[0]+" the flavor of newly baked bread.")) == "semantic"
 	})
 	for _, word := range firstWords {

@@ -50,7 +50,7 @@ func (p *process) compare(n int) {
 	for i := range n {
 		p.cached(prompt([]string{"Hello, what", "Quick question: what", "What"}[i%3] + " is the tallest tree of the garden? Thank you!"))
 	}
-	until(p.t, "the comparisons", func() bool { return p.compared() == before+n })
+	built.Until(p.t, "the comparisons", func() bool { return p.compared() == before+n })
 }
 
 // TestEvidenceSurvives: what was compared is counted on after a restart, and after a kill, without that of the last half-minute at most.
@@ -78,7 +78,7 @@ func TestEvidenceOfSeveral(t *testing.T) {
 	one.awaitShared()
 	two.awaitShared()
 	one.compare(3)
-	until(t, "the other proxy to count", func() bool { return two.compared() == 3 })
+	built.Until(t, "the other proxy to count", func() bool { return two.compared() == 3 })
 	for _, p := range []*process{one, two} {
 		p.stop()
 	}

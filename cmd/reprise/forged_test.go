@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"reprise/internal/built"
 	"reprise/internal/redistest"
 )
 
@@ -30,10 +31,10 @@ func TestForgedRecord(t *testing.T) {
 	a := start(t, env...)
 	asked := prompt("Which river flows through the old town of Bern and where does it end?")
 	a.cached(asked, "key-of-the-first")
-	until(t, "its record", func() bool { return len(recordsIn(server)) == 1 })
+	built.Until(t, "its record", func() bool { return len(recordsIn(server)) == 1 })
 	first := recordsIn(server)[0]
 	a.cached(prompt("How many bears live there?"), "key-of-the-second")
-	until(t, "the other record", func() bool { return len(recordsIn(server)) == 2 })
+	built.Until(t, "the other record", func() bool { return len(recordsIn(server)) == 2 })
 	all := recordsIn(server)
 	second := all[slices.IndexFunc(all, func(r [3]string) bool { return r != first })]
 	const scope = 1 + 1 + 32 // its place, behind form, flags and key

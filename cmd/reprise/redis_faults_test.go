@@ -25,7 +25,7 @@ func (p *process) purge(what string) (status int, message string) {
 // purges purges everything, until that is confirmed: a machine that is busy for a second can keep Redis from answering in time.
 func (p *process) purges() {
 	p.t.Helper()
-	until(p.t, "a purge to be confirmed", func() bool { status, _ := p.purge(purgeAll); return status == http.StatusOK })
+	built.Until(p.t, "a purge to be confirmed", func() bool { status, _ := p.purge(purgeAll); return status == http.StatusOK })
 }
 
 // TestPurgeWithoutRedis: a purge that cannot be sent is a 503 that says so. It is sent when Redis is back, before anything is served there.
@@ -88,11 +88,11 @@ func TestUndoAcross(t *testing.T) {
 	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
 	net := redistest.NewProxy(t, server.Addr)
 	a, b := start(t, "REPRISE_STORE=redis://"+server.Addr, up.setting), start(t, "REPRISE_STORE=redis://"+net.Addr, up.setting)
-	until(t, "an undo", func() bool { // which is refused where the machine was busy for a second
+	built.Until(t, "an undo", func() bool { // which is refused where the machine was busy for a second
 		shares(t, a, b, question)
 		return b.purgeEntry(b.entryOf())().Status == http.StatusOK
 	})
-	until(t, "the answer at the other", func() bool { return a.has(question) })
+	built.Until(t, "the answer at the other", func() bool { return a.has(question) })
 	for _, named := range []string{purgeAll, `{"entry":%s,"dry_run":false}`} {
 		shares(t, a, b, question)
 		entry := b.entryOf()
@@ -101,7 +101,7 @@ func TestUndoAcross(t *testing.T) {
 		if strings.Contains(named, "%s") {
 			named = fmt.Sprintf(named, entry)
 		}
-		until(t, "a purge to be confirmed", func() bool {
+		built.Until(t, "a purge to be confirmed", func() bool {
 			status, _ := a.purge(named)
 			return status == http.StatusOK
 		})
@@ -182,7 +182,7 @@ func TestWhyWithoutRedis(t *testing.T) {
 	server.Kill()
 	for p, body := range map[*process]string{a: prompt(asked), b: prompt(alike)} {
 		var got string
-		until(t, "the answer not to be served any more", func() bool {
+		built.Until(t, "the answer not to be served any more", func() bool {
 			resp := p.ask(body)
 			got = resp.Header.Get("Cache-Status")
 			_ = resp.Body.Close()

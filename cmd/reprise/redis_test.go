@@ -84,24 +84,14 @@ func shares(t *testing.T, a, b *process, body string) {
 	t.Helper()
 	a.awaitShared()
 	a.cached(body)
-	until(t, "the answer at the other proxy", func() bool { return b.has(body) })
+	built.Until(t, "the answer at the other proxy", func() bool { return b.has(body) })
 }
 
 // awaitShared waits until p takes part in the shared store. On a busy machine it may have started without it, and what it keeps before that is
 // not shared.
 func (p *process) awaitShared() {
 	p.t.Helper()
-	until(p.t, "the log to be followed", func() bool { _, body := p.ready(); return strings.Contains(body, "redis: shared") })
-}
-
-// until polls. Its time limit bounds a hang; it is no measure of speed.
-func until(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("timeout while waiting for %s", what)
-		}
-	}
+	built.Until(p.t, "the log to be followed", func() bool { _, body := p.ready(); return strings.Contains(body, "redis: shared") })
 }
 
 // prompt is a request for a text of several words.
@@ -208,7 +198,7 @@ func TestRedisEmptied(t *testing.T) {
 	server, up := redistest.Start(t, redistest.Options{}), newEngine(t)
 	a := start(t, "REPRISE_STORE=redis://"+server.Addr, up.setting)
 	a.cached(question)
-	until(t, "the answer in Redis", func() bool { return fmt.Sprint(server.Must("XLEN", "{reprise}:log")) != "0" })
+	built.Until(t, "the answer in Redis", func() bool { return fmt.Sprint(server.Must("XLEN", "{reprise}:log")) != "0" })
 	server.Must("FLUSHALL")
 	a.waitFor("shared store: the entries are loaded anew")
 	a.stop()
@@ -226,14 +216,14 @@ func TestSharedStatus(t *testing.T) {
 		}
 		return body
 	}
-	until(t, "both members", func() bool {
+	built.Until(t, "both members", func() bool {
 		var state struct{ Members []any }
 		return json.Unmarshal([]byte(get(a, "/admin/shared")), &state) == nil && len(state.Members) == 2
 	})
 	get(a, "/admin/config")
-	until(t, "both members in the metrics", func() bool { return strings.Contains(get(b, "/metrics"), "reprise_shared_members 2") })
+	built.Until(t, "both members in the metrics", func() bool { return strings.Contains(get(b, "/metrics"), "reprise_shared_members 2") })
 	server.Must("SET", "{reprise}:keeper", "nobody")
-	until(t, "a foreign value in the metrics", func() bool {
+	built.Until(t, "a foreign value in the metrics", func() bool {
 		return strings.Contains(get(a, "/metrics")+get(b, "/metrics"), "reprise_shared_unserved_total{reason=\"foreign\"} 1\n")
 	})
 	a.stop()

@@ -169,20 +169,20 @@ func TestAnotherEmbedderOfSeveral(t *testing.T) {
 	for _, word := range firstWords {
 		one.cached(prompt(word + " the taste of fresh bread."))
 	}
-	until(t, "the answer at the other proxy", func() bool { return two.finds(prompt(firstWords[7]+" the taste of fresh bread.")) == "exact" })
+	built.Until(t, "the answer at the other proxy", func() bool { return two.finds(prompt(firstWords[7]+" the taste of fresh bread.")) == "exact" })
 	two.exact(t)
 	two.stop()
 
 	two = start(t, env("128")...)
 	two.exact(t)
 	one.exact(t)
-	until(t, "all vectors", func() bool { return two.lacking() == 0 })
+	built.Until(t, "all vectors", func() bool { return two.lacking() == 0 })
 	if n := one.lacking(); n != 0 {
 		t.Errorf("%d entries lack a vector in the proxy with the former embedder", n)
 	}
 	two.cached(prompt("Recall the taste of fresh bread."))
 	for _, p := range []*process{one, two} {
-		until(t, "a hit by meaning", func() bool { return p.finds(prompt("Recall the flavor of newly baked bread.")) == "semantic" })
+		built.Until(t, "a hit by meaning", func() bool { return p.finds(prompt("Recall the flavor of newly baked bread.")) == "semantic" })
 	}
 
 	one.stop()

@@ -42,6 +42,16 @@ type Options struct {
 	Env     []string      // settings
 }
 
+// Until waits until ok holds: for what another process does in its own time. Its limit bounds a hang; it is no measure of speed.
+func Until(t testing.TB, what string, ok func() bool) {
+	t.Helper()
+	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatalf("timeout while waiting for %s", what)
+		}
+	}
+}
+
 // Granted is a setting by which every scope is trusted from its first request on, for tests of what follows.
 func Granted(t testing.TB) string {
 	t.Helper()

@@ -22,7 +22,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 func TestMain(m *testing.M) {
@@ -139,17 +138,5 @@ func echo() http.HandlerFunc {
 		mu.Unlock()
 		w.Header().Set("Content-Type", "application/json")
 		io.WriteString(w, answer(text))
-	}
-}
-
-// eventually waits until ok holds. It is for what another process does in its own time; a test that waits without success fails by
-// the limit.
-func eventually(t testing.TB, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !ok(); {
-		if time.Now().After(end) {
-			t.Fatal("this did not happen: ", what)
-		}
-		time.Sleep(5 * time.Millisecond)
 	}
 }

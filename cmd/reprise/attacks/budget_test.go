@@ -93,7 +93,7 @@ func TestMemoryLimitHolds(t *testing.T) {
 		s.send(fmt.Sprintf(`{"model":"m","metadata":{"hold":%d},"messages":[{"role":"user","content":"%s"}]}`, i, padding))
 		s.send(fmt.Sprintf(`{"model":"m","metadata":{"long":%d},"messages":[{"role":"user","content":"x"}]}`, i))
 	}
-	eventually(t, "new work is refused", func() bool { return s.count(503).Load() > 10 })
+	built.Until(t, "new work is refused", func() bool { return s.count(503).Load() > 10 })
 	hits := 0
 	for range 20 {
 		if r := p.ask(question); r.Status == 200 && r.Cache() == "exact" {
@@ -114,7 +114,7 @@ func TestMemoryLimitHolds(t *testing.T) {
 	if s.noRetry.Load() > 0 || s.count(0).Load() > 0 || s.count(200).Load() == 0 {
 		t.Errorf("%d answers 503 without Retry-After, %d clients without an answer, %d answers", s.noRetry.Load(), s.count(0).Load(), s.count(200).Load())
 	}
-	eventually(t, "everything is given back", func() bool { return used("bodies") == 0 && used("recordings") == 0 })
+	built.Until(t, "everything is given back", func() bool { return used("bodies") == 0 && used("recordings") == 0 })
 	r := p.Do(http.MethodPost, p.API+"/v1/chat/completions", fmt.Sprintf(`{"model":"m","messages":[{"role":"user","content":"%s"}]}`, padding))
 	if r.Status != 200 {
 		t.Errorf("a large request after the storm: status %d: %s", r.Status, r.Body)

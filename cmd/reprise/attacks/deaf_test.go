@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"reprise/internal/built"
 )
 
 // TestUpstreamThatReadsNothing: an upstream that takes the connection and not the request is given up like one that does not answer.
@@ -73,7 +75,7 @@ func TestWebsocketThatIsNotRead(t *testing.T) {
 			}
 		}))
 		var c net.Conn
-		eventually(t, "a websocket opens", func() bool { // the upstream, too, has 300 ms for its answer
+		built.Until(t, "a websocket opens", func() bool { // the upstream, too, has 300 ms for its answer
 			c = p.dial()
 			fmt.Fprint(c, "GET /v1/realtime HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n")
 			status := make([]byte, 12)
@@ -83,7 +85,7 @@ func TestWebsocketThatIsNotRead(t *testing.T) {
 		if end == "upstream" {
 			go flood(c)
 		}
-		eventually(t, "the websocket that the "+end+" does not read ends", func() bool {
+		built.Until(t, "the websocket that the "+end+" does not read ends", func() bool {
 			n, _ := p.Metric(`reprise_upstream_calls{kind="upgraded"}`)
 			return n == 0
 		})

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"reprise/internal/built"
 )
 
 // acknowledged is an answer that a client had, and when.
@@ -105,11 +107,11 @@ func TestFullDiskIsSeenAndBounded(t *testing.T) {
 	env := []string{"REPRISE_STORE=file:" + path, upstream(t, echo())}
 	p := start(t, env...)
 	p.ask("before the disk was full")
-	eventually(t, "all is written", func() bool { return p.gauge("reprise_store_unwritten_seconds") == 0 })
+	built.Until(t, "all is written", func() bool { return p.gauge("reprise_store_unwritten_seconds") == 0 })
 	p.fillDisk(true)
 	p.ask("kept in memory alone")
 	// The limit is a minute; the age is looked at now and then.
-	eventually(t, "the file is behind by more than the limit", func() bool { return p.gauge("reprise_store_unwritten_seconds") >= 60.5 })
+	built.Until(t, "the file is behind by more than the limit", func() bool { return p.gauge("reprise_store_unwritten_seconds") >= 60.5 })
 	for i := range 3 {
 		if r := p.ask(fmt.Sprint("too late ", i)); r.Status != http.StatusOK || !strings.Contains(r.Header.Get("Cache-Status"), "not-stored=store-behind") {
 			t.Errorf("an answer while the disk is full: %d, Cache-Status %q", r.Status, r.Header.Get("Cache-Status"))
@@ -124,9 +126,9 @@ func TestFullDiskIsSeenAndBounded(t *testing.T) {
 		}
 	}
 	p.fillDisk(false)
-	eventually(t, "the file catches up", func() bool { return p.gauge("reprise_store_unwritten_seconds") == 0 })
+	built.Until(t, "the file catches up", func() bool { return p.gauge("reprise_store_unwritten_seconds") == 0 })
 	p.ask("kept again")
-	eventually(t, "all is written", func() bool { return p.gauge("reprise_store_unwritten_seconds") == 0 })
+	built.Until(t, "all is written", func() bool { return p.gauge("reprise_store_unwritten_seconds") == 0 })
 	p.Kill()
 	p = start(t, env...)
 	for q, want := range map[string]string{"kept in memory alone": "exact", "kept again": "exact", "too late 1": "miss"} {

@@ -12,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"reprise/internal/built"
 )
 
 // certificate returns the settings of a listener that serves TLS.
@@ -154,7 +156,7 @@ func TestHTTP2SlowClients(t *testing.T) {
 			break
 		}
 	}
-	eventually(t, "the goroutines of slow clients end", func() bool { return p.gauge("go_goroutines") < before+15 })
+	built.Until(t, "the goroutines of slow clients end", func() bool { return p.gauge("go_goroutines") < before+15 })
 }
 
 // TestHTTP2QuietAnswerIsNotCut: an answer that pauses for longer than a write may take, or a whole request, goes on. The limits are

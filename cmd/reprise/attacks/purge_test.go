@@ -20,6 +20,7 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/embed"
+	"reprise/internal/built"
 	"reprise/policy/classic"
 	"reprise/store"
 	"reprise/store/file"
@@ -53,7 +54,7 @@ func TestPurgedAnswerIsNotServedInPlaceOfAnError(t *testing.T) {
 		w.WriteHeader(http.StatusBadGateway)
 	}))
 	p.ask("What is a canary?")
-	eventually(t, "the answer expires", func() bool { return !p.cached("What is a canary?") })
+	built.Until(t, "the answer expires", func() bool { return !p.cached("What is a canary?") })
 	replies := make(chan reply, 3)
 	for range cap(replies) { // one asks the upstream, the others wait for the same answer
 		go func() {
@@ -61,7 +62,7 @@ func TestPurgedAnswerIsNotServedInPlaceOfAnError(t *testing.T) {
 			replies <- r
 		}()
 	}
-	eventually(t, "the upstream is asked", func() bool { return asked.Load() == 2 })
+	built.Until(t, "the upstream is asked", func() bool { return asked.Load() == 2 })
 	if r := p.purge(purgeAll); r.Status != http.StatusOK {
 		t.Errorf("purge: %d %s", r.Status, r.Body)
 	}
@@ -114,7 +115,7 @@ func TestPurgeOfAFileWithoutRoom(t *testing.T) {
 	for i := range 30 {
 		p.ask(fmt.Sprint("question ", i))
 		if i == 0 {
-			eventually(t, "space is taken in advance", func() bool { return len(listed(t, dir)) > 1 })
+			built.Until(t, "space is taken in advance", func() bool { return len(listed(t, dir)) > 1 })
 		}
 	}
 	p.written()
@@ -226,7 +227,7 @@ func TestPurgedTextIsNotReadable(t *testing.T) {
 	if r := p.purge(`{"namespace":"purged","dry_run":false}`); r.Status != http.StatusOK || !strings.Contains(r.Body, `"purged": 40`) {
 		t.Errorf("purge: %d %s", r.Status, r.Body)
 	}
-	eventually(t, "what was purged is unreadable", func() bool { return readable(t, dir) == 0 })
+	built.Until(t, "what was purged is unreadable", func() bool { return readable(t, dir) == 0 })
 	t.Logf("measured: %d places with purged text before, 0 after %d ms", before, time.Since(begin).Milliseconds())
 	if !p.cached("What stays?") {
 		t.Error("an entry that was not purged is gone")
@@ -331,7 +332,7 @@ func TestKillWhileTheFileShrinks(t *testing.T) {
 		if aside, _ := p.Metric("reprise_store_set_aside"); aside != 0 {
 			t.Errorf("round %d: the file was damaged; the files were %q", round, left)
 		}
-		eventually(t, "what was purged is unreadable", func() bool { return readable(t, dir) == 0 })
+		built.Until(t, "what was purged is unreadable", func() bool { return readable(t, dir) == 0 })
 	}
 }
 

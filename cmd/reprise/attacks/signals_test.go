@@ -21,6 +21,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"reprise/internal/built"
 )
 
 // files are written below a folder; set is the setting that names one.
@@ -51,7 +53,7 @@ func (p *process) reload() (line string) {
 	p.t.Helper()
 	before := len(p.Logs())
 	p.Signal(syscall.SIGHUP)
-	eventually(p.t, "the log has the outcome of a reload", func() bool {
+	built.Until(p.t, "the log has the outcome of a reload", func() bool {
 		for l := range strings.Lines(p.Logs()[before:]) {
 			if strings.Contains(l, "reloaded") {
 				line = l
@@ -289,7 +291,7 @@ func TestDrainKeepsWebsockets(t *testing.T) {
 	// Bytes that look like an ambiguous message are none here.
 	sendBack(t, c, in, "before\nPOST / HTTP/1.1\nContent-Length: 1\r\nTransfer-Encoding: chunked\r\n\r\n")
 	p.Signal(syscall.SIGTERM)
-	eventually(t, "it drains", func() bool { return strings.Contains(p.Logs(), "draining") })
+	built.Until(t, "it drains", func() bool { return strings.Contains(p.Logs(), "draining") })
 	p.Signal(syscall.SIGHUP)
 	for i := range 20 {
 		sendBack(t, c, in, fmt.Sprint("during ", i))

@@ -52,7 +52,7 @@ func TestAnnouncedLengthReservesNoMemory(t *testing.T) {
 	for range n {
 		io.WriteString(p.dialTo(p.API), head+"Content-Length: 1048576\r\n\r\n{")
 	}
-	eventually(t, "all requests are being read", func() bool { return p.gauge("go_goroutines") > n })
+	built.Until(t, "all requests are being read", func() bool { return p.gauge("go_goroutines") > n })
 	used := p.gauge("go_memstats_heap_alloc_bytes") - before
 	t.Logf("measured: %d half-sent requests of 1 MiB hold %.0f MiB of heap", n, used/(1<<20))
 	if used > 150<<20 {
@@ -379,7 +379,7 @@ func TestClientsThatNeverReadAreCut(t *testing.T) {
 		c := p.dialTo(p.Admin)
 		go io.WriteString(c, strings.Repeat("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n", 2000)) // some 30 MB of answers
 	}
-	eventually(t, "the goroutines of clients that never read end", func() bool { return p.gauge("go_goroutines") < before+5 })
+	built.Until(t, "the goroutines of clients that never read end", func() bool { return p.gauge("go_goroutines") < before+5 })
 }
 
 // TestHalfSentRequestsEnd is lines 15 and 16 of the list in SECURITY.md in numbers: 2,000 requests half-sent, then the
@@ -411,7 +411,7 @@ func TestHalfSentRequestsEnd(t *testing.T) {
 	}
 	most := p.gauge("go_goroutines")
 	r := p.ask("meanwhile")
-	eventually(t, "goroutines and files return", func() bool {
+	built.Until(t, "goroutines and files return", func() bool {
 		return p.gauge("go_goroutines") < goroutines+20 && p.gauge("process_open_fds") < files+20
 	})
 	t.Logf("measured: %d half-sent requests: %.0f goroutines before, %.0f during, %.0f after", n, goroutines, most, p.gauge("go_goroutines"))

@@ -15,6 +15,8 @@ import (
 	"sync/atomic"
 	"testing"
 	"time"
+
+	"reprise/internal/built"
 )
 
 // flood answers each chat request with a stream of n bytes. It goes on when begin is closed, and counts its calls.
@@ -248,7 +250,7 @@ func TestStaleConnections(t *testing.T) {
 		if r := p.ask("Question " + strconv.Itoa(i)); r.Status != 200 {
 			failed++
 		}
-		eventually(t, "the upstream closes the connection", func() bool { return closed.Load() > before })
+		built.Until(t, "the upstream closes the connection", func() bool { return closed.Load() > before })
 		for left := 20; left > 0 && p.gauge("process_open_fds") > files; left-- { // net/http's transport notices it soon, that of the proxy when it looks
 		}
 	}
@@ -309,7 +311,7 @@ func TestStormIsBounded(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "each question is at the upstream, waits, or has its answer", func() bool {
+	built.Until(t, "each question is at the upstream, waits, or has its answer", func() bool {
 		queued, _ := p.Metric("reprise_upstream_queued")
 		return int(j.now.Load())+int(queued)+int(refused.Load()+other.Load()) >= questions
 	})
@@ -348,7 +350,7 @@ func TestStormLeavesRoom(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "the storm has its calls, its queue, and is refused beyond", func() bool { return refused.Load() == 40-6-12 && j.now.Load() == 6 })
+	built.Until(t, "the storm has its calls, its queue, and is refused beyond", func() bool { return refused.Load() == 40-6-12 && j.now.Load() == 6 })
 	for _, path := range []string{"/v1/chat/completions", "/v1/images/generations"} {
 		if r := p.Do(http.MethodPost, p.API+path, chat("Mine?"), "Authorization", "Bearer other"); r.Status != 200 {
 			t.Errorf("%s of another tenant: %d %s", path, r.Status, r.Body)
@@ -467,7 +469,7 @@ func TestUpstreamsErrorReachesClients(t *testing.T) {
 			}
 		})
 	}
-	eventually(t, "the calls are at the upstream", func() bool { return calls.Load() >= 4 })
+	built.Until(t, "the calls are at the upstream", func() bool { return calls.Load() >= 4 })
 	close(open)
 	group.Wait()
 	if n := calls.Load(); n > 6 {

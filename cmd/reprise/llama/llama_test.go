@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"reprise/internal/built"
 	"reprise/internal/llamatest"
 )
 
@@ -202,11 +203,7 @@ func TestClientLeaves(t *testing.T) {
 	}
 	e := engines[busy(t, engines)]
 	leave()
-	for end := time.Now().Add(2 * time.Minute); e.Stats().Cancelled == 0 || e.Stats().Slots[0].Busy; time.Sleep(5 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("the engine goes on: %+v", e.Stats())
-		}
-	}
+	built.Until(t, "the engine to stop", func() bool { s := e.Stats(); return s.Cancelled > 0 && !s.Slots[0].Busy })
 	e.Release()
 	a, err := c.Ask(t.Context(), p.API)
 	if err != nil || a.Cached() < llamatest.Prefix {

@@ -11,19 +11,10 @@ import (
 	"testing"
 	"time"
 
+	"reprise/internal/built"
 	"reprise/internal/enginesim"
 	"reprise/internal/redistest"
 )
-
-// until polls. Its time limit bounds a hang; it is no measure of speed.
-func until(t *testing.T, what string, ok func() bool) {
-	t.Helper()
-	for end := time.Now().Add(2 * time.Minute); !ok(); time.Sleep(20 * time.Millisecond) {
-		if time.Now().After(end) {
-			t.Fatalf("timeout while waiting for %s", what)
-		}
-	}
-}
 
 // answer is what the admin API has at a path.
 func (p *process) answer(t *testing.T, path string, to any) {
@@ -72,7 +63,7 @@ func TestReplicas(t *testing.T) {
 			p.ask(t, "llama-3.3-70b-instruct", system+fmt.Sprintf("What is step %d of order %d?", turn, c))
 		}
 	}
-	until(t, "a refused hint", func() bool {
+	built.Until(t, "a refused hint", func() bool {
 		p.ask(t, "not-at-west", fmt.Sprint("Which one is it? ", time.Now()))
 		p.ask(t, "not-at-east", fmt.Sprint("Which one is it? ", time.Now()))
 		var list struct {
@@ -116,7 +107,7 @@ func TestShared(t *testing.T) {
 		}
 		return len(state.Members)
 	}
-	until(t, "both members", func() bool { return members(a) == 2 && members(b) == 2 })
+	built.Until(t, "both members", func() bool { return members(a) == 2 && members(b) == 2 })
 	a.fill(t)
 	b.fill(t)
 	script(t, "engines", map[string]any{"site": a.Admin, "name": "shared"}, func(ask string) string {
