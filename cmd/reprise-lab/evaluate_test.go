@@ -46,12 +46,12 @@ func TestEvaluateLines(t *testing.T) {
 	}
 }
 
-// stream has prompts of 40 classes, each in its own words and with courtesy, and a question of another class beside each.
+// stream has prompts of 80 classes, each in its own words and with courtesy, and a question of another class beside each.
 func stream() string {
 	var b strings.Builder
 	for round := range 3 {
-		for i := range 40 {
-			thing := []string{"invoice", "passport", "bicycle", "contract"}[i%4] + " of branch " + string(rune('A'+i/4))
+		for i := range 80 {
+			thing := []string{"invoice", "passport", "bicycle", "contract", "ticket", "receipt", "licence", "letter"}[i%8] + " of branch " + string(rune('A'+i/8))
 			prompt := "Where do I find the " + thing + "?"
 			if round > 0 {
 				prompt = "Hello, where do I find the " + thing + "? Thanks!"
@@ -62,7 +62,7 @@ func stream() string {
 	return b.String()
 }
 
-// TestEvaluateStream: of 40 pairs with equal forms the first five are compared, and half of the others.
+// TestEvaluateStream: of 80 pairs with equal forms the first five are compared, and half of the others.
 func TestEvaluateStream(t *testing.T) {
 	path := clitest.Write(t, "requests.jsonl", stream())
 	out, messages, code := run("evaluate", "--json", "--seeds", "2", "--max-error", "0,0.02", "--stream", path)
@@ -75,7 +75,7 @@ func TestEvaluateStream(t *testing.T) {
 		if err := json.Unmarshal([]byte(line), &p); err != nil {
 			t.Fatal(err)
 		}
-		if p.Requests != 240 || p.Repeats != 160 || p.Form < 15 || p.Exact < 100 || p.Wrong != 0 {
+		if p.Requests != 480 || p.Repeats != 320 || p.Form < 30 || p.Exact < 200 || p.Wrong != 0 {
 			t.Errorf("%s", line)
 		}
 	}
