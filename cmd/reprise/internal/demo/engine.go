@@ -16,6 +16,8 @@ import (
 	"time"
 
 	"github.com/tidwall/gjson"
+
+	"reprise/topics/reuse/normal"
 )
 
 // Rates is the speed of an engine in tokens per second: of the part of a prompt that its cache does not hold, and of one answer.
@@ -152,11 +154,11 @@ var piece = regexp.MustCompile(`(?s) ?[\pL\pM]{1,6}| ?[0-9]{1,3}|\s+|.`)
 
 func split(text string) []string { return piece.FindAllString(text, -1) }
 
-// compose returns a plausible text. It depends on the model and on what is asked, in whatever words, and quotes none of them.
+// compose returns a plausible text. It depends on the model and on what is asked, whatever the courtesy, and quotes no word of it.
 func (a *answer) compose(asked []string) string {
 	var text string
 	for _, question := range asked {
-		text += "\x00" + plain(question)
+		text += "\x00" + string(normal.Of(question).Append(nil))
 	}
 	sum := sha256.Sum256([]byte(a.model + text))
 	rng := rand.New(rand.NewPCG(binary.LittleEndian.Uint64(sum[:]), binary.LittleEndian.Uint64(sum[8:])))
