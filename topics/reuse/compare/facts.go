@@ -76,20 +76,21 @@ func language(t *text) (best int) {
 
 // script is the block of Unicode of most letters beyond Latin ones, if these are most.
 func (t *text) script() (int, bool) {
-	blocks, letters := map[int]int{}, 0
+	var blocks [0x31]int
+	letters, most := 0, 0
 	for _, c := range t.source[:min(len(t.source), 4*some)] {
 		if c > 0x24f && c < 0x2000 || c > 0x3040 {
-			blocks[int(min(c>>8, 0x30))]++
+			blocks[min(c>>8, 0x30)]++
 		} else if c|0x20 >= 'a' && c|0x20 <= 'z' {
 			letters++
 		}
 	}
 	for b, n := range blocks {
-		if n > letters {
-			return 8 + b, true
+		if n > blocks[most] {
+			most = b
 		}
 	}
-	return 0, false
+	return 8 + most, blocks[most] > letters
 }
 
 // lacksCode reports whether x has code, and lacks some that y has.

@@ -133,6 +133,7 @@ func FuzzAnswers(f *testing.F) {
 		f.Add(r.StoredPrompt, r.Prompt, r.Stored, r.Fresh)
 	}
 	f.Add("a", "b", "```\n", "**\n> # 1. `x")
+	f.Add("", "1", "法国的首都是巴黎。", "西班牙的首都是马德里Ӏ") // letters of two scripts
 	f.Fuzz(func(t *testing.T, v, w, a, b string) {
 		x, y := Answers(Pair{v, w, a, b}, nil), Answers(Pair{w, v, b, a}, nil)
 		if x != y {
