@@ -144,6 +144,15 @@ func (z *Frozen) Calls() (ids []string, rest string) {
 	return ids, b.String()
 }
 
+// Converts reports whether Replay can give the answer in the form in which it is not stored. It costs about as much as that replay.
+func (z *Frozen) Converts() bool {
+	if z.Form.Streams == nil {
+		return true
+	}
+	_, err := z.convert()
+	return err == nil
+}
+
 // convert returns the answer in its other form, as the same upstream might have sent it.
 func (z *Frozen) convert() (*Frozen, error) {
 	if z.Stream {

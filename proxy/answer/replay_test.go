@@ -65,6 +65,9 @@ func TestReplayKeepsWhatDstHolds(t *testing.T) {
 	if got, _, err := stream.Replay([]byte("x"), answer.ReplayOptions{}); err == nil || string(got) != "x" {
 		t.Errorf("an unfinished stream became %q, error %v", got, err)
 	}
+	if !z.Converts() || stream.Converts() {
+		t.Errorf("an object converts %v, an unfinished stream %v", z.Converts(), stream.Converts())
+	}
 }
 
 func TestFreezeRefuses(t *testing.T) {
