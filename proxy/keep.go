@@ -93,11 +93,11 @@ func (q *request) judge(rec *upstream.Recording, cut error) (v answer.Verdict, z
 	case header.HasDirective(rec.Header["Cache-Control"], "no-store"):
 		return v, nil, "no-store"
 	}
-	v, z, strict := api.Read(q.family.Answers, contentType, rec.Bytes())
+	v, z, strict := api.Read(q.family.Answers, contentType, rec.Bytes(), q.body)
 	switch {
 	case !strict:
 		return v, nil, answer.ReasonMalformed
-	case !v.Keep && v.Reason != answer.ReasonToolCalls:
+	case !v.Keep && v.Reason != answer.ReasonToolCalls && (v.Reason != answer.ReasonLiveWeb || !q.rule.LiveWeb):
 		return v, nil, v.Reason
 	case v.ToolCalls && !q.rule.ToolCalls:
 		return v, nil, answer.ReasonToolCalls
@@ -132,7 +132,7 @@ func (q *request) entry(found *cache.Finding, z *answer.Frozen, v answer.Verdict
 	if v.Text != "" {
 		e.AnswerHash = canon.AnswerText(rawjson.Bytes(v.Text))
 	}
-	if !v.ToolCalls && found.Compared { // an answer that calls tools is for exact repeats only
+	if v.Keep && found.Compared { // what a rule allows is for exact repeats only
 		e.Prompt, e.Vector = q.Prompt, found.Vector
 	}
 	return e

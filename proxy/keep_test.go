@@ -8,6 +8,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
+
+	"reprise/proxy/rules"
 )
 
 // TestOnlyGoodAnswersAreKept: an answer that is cut, filtered, refused, empty or broken is passed on and never stored.
@@ -45,6 +48,93 @@ func TestOnlyGoodAnswersAreKept(t *testing.T) {
 				t.Errorf("%d answers stored, want the second one", r.Stats().Stored)
 			}
 		})
+	}
+}
+
+// TestBrokenAnswersAreNotKept: an answer that hides an error, calls no tool by name, has other vectors than were asked for or comes from the web
+// is passed on as it is, an object or a stream, and a repetition goes to the upstream. What differs in little more than that is kept.
+func TestBrokenAnswersAreNotKept(t *testing.T) {
+	// say is a chat answer, an object or a stream, with members in its message, its choice and itself.
+	say := func(message, choice, top, finish string) (object, stream string) {
+		object = `{"id":"a","object":"chat.completion","created":1,"model":"m"` + top + `,"choices":[{"index":0,"message":{"role":"assistant",` + message + `},"finish_reason":"` + finish + `"` + choice + `}]}`
+		return object, `data: {"id":"a","object":"chat.completion.chunk","created":1,"model":"m"` + top + `,"choices":[{"index":0,"delta":{"role":"assistant",` + message + `},"finish_reason":null}]}` +
+			"\n\n" + `data: {"id":"a","object":"chat.completion.chunk","created":1,"model":"m","choices":[{"index":0,"delta":{},"finish_reason":"` + finish + `"` + choice + `}]}` + "\n\ndata: [DONE]\n\n"
+	}
+	const text = `"content":"Hi"`
+	call := func(name string) string {
+		return `"content":null,"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"` + name + `","arguments":"{}"}}]`
+	}
+	type answers struct{ name, path, asked, object, stream, reason string }
+	var all []answers
+	for _, c := range []struct{ name, message, choice, top, finish, reason string }{
+		{"text", text, "", "", "stop", ""},
+		{"an error in a choice", text, `,"error":{"code":502,"message":"x"},"native_finish_reason":"error"`, "", "stop", "error"},
+		{"no error in a choice", text, `,"error":null,"native_finish_reason":"end_turn"`, "", "stop", ""},
+		{"a call", call("f"), "", "", "tool_calls", ""},
+		{"a call without a name", call(""), "", "", "tool_calls", "malformed"},
+		{"citations", text, "", `,"citations":["https://a.example"]`, "stop", "live-web"},
+		{"no citations", text, "", `,"citations":[]`, "stop", ""},
+		{"a finish reason of Together", text, "", "", "eos", ""},
+	} {
+		a := answers{name: c.name, path: "/v1/chat/completions", asked: chat(capital, weatherTools), reason: c.reason}
+		a.object, a.stream = say(c.message, c.choice, c.top, c.finish)
+		all = append(all, a)
+	}
+	for name, data := range map[string]string{
+		"vectors":          `{"index":0,"embedding":[1,2]},{"index":1,"embedding":[3,4]}`,
+		"one vector":       `{"index":0,"embedding":[1,2]}`,
+		"three vectors":    `{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1,2]},{"index":2,"embedding":[1,2]}`,
+		"one index twice":  `{"index":0,"embedding":[1,2]},{"index":0,"embedding":[1,2]}`,
+		"two lengths":      `{"index":0,"embedding":[1,2]},{"index":1,"embedding":[1]}`,
+		"null in a vector": `{"index":0,"embedding":[1,2]},{"index":1,"embedding":[0.1,null]}`,
+		"zeros":            `{"index":0,"embedding":[1,2]},{"index":1,"embedding":[0,0]}`,
+	} {
+		reason := map[bool]string{false: "malformed"}[name == "vectors"]
+		all = append(all, answers{name, "/v1/embeddings", `{"model":"m","input":["a","b"]}`, `{"object":"list","model":"m","data":[` + data + `]}`, "", reason})
+	}
+	for _, c := range all {
+		for kind, body := range map[string]string{"application/json": c.object, "text/event-stream": c.stream} {
+			if body == "" {
+				continue
+			}
+			t.Run(c.name+" "+kind, func(t *testing.T) {
+				r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+					w.Header().Set("Content-Type", kind)
+					io.WriteString(w, body)
+				}), func(o *Options) { o.CacheToolCalls = true })
+				asked := c.asked
+				if kind != "application/json" {
+					asked = strings.TrimSuffix(asked, "}") + `,"stream":true}`
+				}
+				first, again, want := r.ask(t, c.path, asked), r.ask(t, c.path, asked), "exact"
+				if c.reason != "" {
+					want = "miss"
+				}
+				if first.body != body || again.cache() != want || want == "miss" && again.body != body {
+					t.Errorf("%s, then %s, want %s\n%s", status(first), again.cache(), want, again.body)
+				}
+				if kind == "application/json" && c.reason != "" && !strings.Contains(status(first), "not-stored="+c.reason) {
+					t.Errorf("%s, want %s", status(first), c.reason)
+				}
+			})
+		}
+	}
+}
+
+// TestLiveAnswersOfARule: where a rule keeps answers from the web, an equal request gets them, and no other one.
+func TestLiveAnswersOfARule(t *testing.T) {
+	r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		io.WriteString(w, strings.Replace(string(upstreamReply), "{", `{"citations":["https://a.example"],`, 1))
+	}), func(o *Options) {
+		o.Rules = []*rules.Rule{{Name: "live", Match: rules.Match{Namespaces: []string{"live"}}, Mode: ModeSemantic, TTL: time.Hour, LiveWeb: true}}
+	})
+	for _, c := range []struct{ prompt, namespace, want string }{
+		{capital, "live", "miss"}, {capital, "live", "exact"}, {similar, "live", "miss"}, {capital, "other", "miss"}, {capital, "other", "miss"},
+	} {
+		if got := r.ask(t, "/v1/chat/completions", chat(c.prompt), "X-Reprise-Namespace: "+c.namespace); got.cache() != c.want {
+			t.Errorf("%+v: %s", c, status(got))
+		}
 	}
 }
 

@@ -160,7 +160,7 @@ func (s *Server) askJudge(ctx context.Context, model string, messages [2]learn.M
 	case reply.StatusCode != http.StatusOK || reply.Foreign:
 		return "", fmt.Errorf("ask the judge model: status %d of upstream %s", reply.StatusCode, reply.Replica.Name())
 	}
-	v, _, strict := api.Read(family.Answers, reply.Header.Get("Content-Type"), text)
+	v, _, strict := api.Read(family.Answers, reply.Header.Get("Content-Type"), text, nil)
 	if !strict || !v.Keep {
 		return "", fmt.Errorf("ask the judge model: no whole answer: %s", v.Reason)
 	}

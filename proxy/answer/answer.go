@@ -55,8 +55,9 @@ type Form struct {
 // Judger reads the finished answers of an API.
 type Judger interface {
 	// Judge returns the verdict on a finished answer that is not an error: its text, and the reason not to keep it, if any. Where Judge
-	// leaves out Usage, the member "usage" counts.
-	Judge(answer gjson.Result) Verdict
+	// leaves out Usage, the member "usage" counts. request is the body of the request; nil: it is not known, and what depends on it is not
+	// judged.
+	Judge(answer gjson.Result, request []byte) Verdict
 }
 
 // Linker handles the ids that link parts of one conversation, such as the id of a call of a tool.

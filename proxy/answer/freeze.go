@@ -24,16 +24,16 @@ func Freeze(f *Form, contentType string, body []byte) (*Frozen, error) {
 	return freezeObject(f, contentType, body, r), nil
 }
 
-// Read makes the verdict of Judge and the stored form of Freeze in one pass, for an answer whose JSON documents, itself or the data of
-// its events, must all pass strict, which passes objects only. It returns false where one does not, or where a stream goes on after
-// [DONE] or its last event; nil where there is no stored form.
-func Read(f *Form, contentType string, body []byte, strict func(document []byte) bool) (v Verdict, z *Frozen, ok bool) {
+// Read makes the verdict on an answer to request, as [Judger] has it, and the stored form of Freeze in one pass. Its JSON documents, itself
+// or the data of its events, must all pass strict, which passes objects only. It returns false where one does not, or where a stream goes
+// on after [DONE] or its last event; nil where there is no stored form.
+func Read(f *Form, contentType string, body, request []byte, strict func(document []byte) bool) (v Verdict, z *Frozen, ok bool) {
 	if !IsStream(contentType) {
 		if !strict(body) {
 			return Verdict{Reason: ReasonMalformed}, nil, false
 		}
 		r := gjson.Parse(rawjson.View(body))
-		return f.verdict(r, nil), freezeObject(f, contentType, body, r), true
+		return f.verdict(r, nil, request), freezeObject(f, contentType, body, r), true
 	}
 	if f.Streams == nil {
 		return Verdict{Reason: ReasonMalformed}, nil, true
@@ -48,7 +48,7 @@ func Read(f *Form, contentType string, body []byte, strict func(document []byte)
 	} else {
 		z = &Frozen{Form: f, Stream: true, ContentType: contentType, Body: body, Slots: s.marker.slots}
 	}
-	return f.verdict(r, err), z, true
+	return f.verdict(r, err, request), z, true
 }
 
 // IsStream reports whether a content type names a stream: of events, or of lines of JSON.

@@ -17,6 +17,7 @@ const (
 	ReasonEmpty         = "empty"               // no text and no tool call
 	ReasonToolCalls     = "tool-calls"          // complete, but calls tools: kept only where that is allowed
 	ReasonServerTools   = "server-tools"        // the upstream has used tools of its own, or something that it keeps
+	ReasonLiveWeb       = "live-web"            // it names sources of the live web: kept only where that is allowed
 	ReasonEncrypted     = "encrypted-reasoning" // it has reasoning that only the upstream can read
 	ReasonIncomplete    = "incomplete"          // no terminal event, or no terminal finish reason
 	ReasonError         = "error"               // an error object or event
@@ -33,10 +34,11 @@ type Usage struct {
 // to its end, kept or not.
 type Verdict struct {
 	Keep bool
-	// Reason is why not. With ReasonToolCalls the tool calls are the only objection.
+	// Reason is why not. With ReasonToolCalls the tool calls are the only objection; with ReasonLiveWeb the sources, and tool calls.
 	Reason    string
 	Text      string // the answer's text, as a client would repeat it in its next request
 	ToolCalls bool
+	LiveWeb   bool // true with ReasonLiveWeb
 	Usage     Usage
 }
 
@@ -44,11 +46,11 @@ type Verdict struct {
 // error is not, nor a stream without its terminal event.
 func Judge(f *Form, stream bool, body []byte) Verdict {
 	r, err := finished(f, stream, body)
-	return f.verdict(r, err)
+	return f.verdict(r, err, nil)
 }
 
-// verdict judges a finished answer r, or an answer that could not be read because of err.
-func (f *Form) verdict(r gjson.Result, err error) Verdict {
+// verdict judges a finished answer r to a request, or an answer that could not be read because of err.
+func (f *Form) verdict(r gjson.Result, err error, request []byte) Verdict {
 	switch {
 	case errors.Is(err, ErrReported):
 		return Verdict{Reason: ReasonError}
@@ -63,7 +65,7 @@ func (f *Form) verdict(r gjson.Result, err error) Verdict {
 	if isError(of[:3]) {
 		return Verdict{Reason: ReasonError, Usage: usage}
 	}
-	v := f.Judge.Judge(r)
+	v := f.Judge.Judge(r, request)
 	v.Keep = v.Reason == ""
 	if v.Usage == (Usage{}) {
 		v.Usage = usage
@@ -80,31 +82,6 @@ func finished(f *Form, stream bool, body []byte) (gjson.Result, error) {
 		return gjson.Result{}, ErrMalformed
 	}
 	return Merge(f, body)
-}
-
-// Reject records a reason. The first one stays, except that tool calls may be allowed: any other reason replaces them.
-func (v *Verdict) Reject(reason string) {
-	if v.Reason == "" || v.Reason == ReasonToolCalls && reason != "" {
-		v.Reason = reason
-	}
-}
-
-// RejectPart objects to one part of an answer, by its text, its refusal and whether it calls tools.
-func (v *Verdict) RejectPart(text, refusal string, calls bool) {
-	switch {
-	case refusal != "":
-		v.Reject(ReasonRefusal)
-	case calls:
-		v.ToolCalls = true
-		v.Reject(ReasonToolCalls)
-	case strings.TrimSpace(text) == "":
-		v.Reject(ReasonEmpty)
-	}
-}
-
-// Arguments reports whether the arguments of a call can be read: JSON, or nothing.
-func Arguments(r gjson.Result) bool {
-	return r.Type != gjson.String || strings.TrimSpace(r.Str) == "" || gjson.Valid(r.Str)
 }
 
 // ContentText is the text of a message's content: a string, or the text parts of an array.

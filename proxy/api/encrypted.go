@@ -40,14 +40,14 @@ func kindOf(v canon.Value) string {
 	return ""
 }
 
-// EncryptedAnswer reports whether a part of an answer has reasoning that only the upstream can read.
-func EncryptedAnswer(part gjson.Result) bool {
+// encryptedAnswer reports whether a part of an answer has reasoning that only the upstream can read.
+func encryptedAnswer(part gjson.Result) bool {
 	if !mayBeEncrypted(part.Raw) {
 		return false
 	}
 	found := false
 	part.ForEach(func(k, v gjson.Result) bool {
-		found = isEncrypted(k.Str, v.Str, rawjson.Given(v) && v.Raw != `""`) || v.Type == gjson.JSON && EncryptedAnswer(v)
+		found = isEncrypted(k.Str, v.Str, rawjson.Given(v) && v.Raw != `""`) || v.Type == gjson.JSON && encryptedAnswer(v)
 		return !found
 	})
 	return found

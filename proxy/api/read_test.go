@@ -42,7 +42,7 @@ func TestReadBehindTheEnd(t *testing.T) {
 		{anthropic.Messages.Answers, "text/event-stream", message + event("ping", "") + "data: [DONE]\n\n", true},
 		{anthropic.Messages.Answers, "text/event-stream", message + event("content_block_delta", `,"index":0,"delta":{"type":"text_delta","text":"b"}`), false},
 	} {
-		if v, _, strict := api.Read(tc.form, tc.kind, []byte(tc.body)); v.Keep != tc.keep || strict != tc.keep {
+		if v, _, strict := api.Read(tc.form, tc.kind, []byte(tc.body), nil); v.Keep != tc.keep || strict != tc.keep {
 			t.Errorf("%s: %+v, strict %v", tc.body, v, strict)
 		}
 	}
@@ -55,7 +55,7 @@ func TestReadLikeOneByOne(t *testing.T) {
 	kept, repeated := 0, 0
 	check := func(form *answer.Form, body string) {
 		t.Helper()
-		v, z, ok := api.Read(form, "text/event-stream", []byte(body))
+		v, z, ok := api.Read(form, "text/event-stream", []byte(body), nil)
 		wantV, wantZ, wantOK := readOneByOne(form, []byte(body))
 		if v != wantV || ok != wantOK || ok && !reflect.DeepEqual(z, wantZ) {
 			t.Fatalf("%s\nis read as %+v, %+v, strict %v\nwant %+v, %+v, %v", body, v, z, ok, wantV, wantZ, wantOK)
@@ -140,7 +140,7 @@ func readOneByOne(form *answer.Form, body []byte) (v answer.Verdict, z *answer.F
 // keeps keeps every answer that is not an error.
 type keeps struct{}
 
-func (keeps) Judge(gjson.Result) (v answer.Verdict) { return v }
+func (keeps) Judge(gjson.Result, []byte) (v answer.Verdict) { return v }
 
 // mutated changes a byte or exchanges a piece of a stream with another one.
 func mutated(rng *rand.Rand, body string) string {

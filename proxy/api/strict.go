@@ -20,14 +20,14 @@ var answerNames = canon.MakeNames(
 	},
 )
 
-// Read reads an answer of form once, for its verdict and its stored form; see [answer.Read]. strict reports whether all clients read it
+// Read reads an answer of form to a request, nil where that is not known, once, for its verdict and its stored form; see [answer.Read]. strict reports whether all clients read it
 // in the same way, whatever JSON reader they have: it, or each event of a stream, is as strict as a request must be ([canon.Strict]).
 // Readers disagree about any other, and a cache that reads it in one way would serve it to clients that read it in another.
-func Read(form *answer.Form, contentType string, body []byte) (v answer.Verdict, z *answer.Frozen, strict bool) {
+func Read(form *answer.Form, contentType string, body, request []byte) (v answer.Verdict, z *answer.Frozen, strict bool) {
 	if answer.IsStream(contentType) && (!utf8.Valid(body) || !form.Lines && markedField(body)) {
 		return answer.Verdict{Reason: answer.ReasonMalformed}, nil, false
 	}
-	return answer.Read(form, contentType, body, strictObject)
+	return answer.Read(form, contentType, body, request, strictObject)
 }
 
 func strictObject(document []byte) bool { return canon.Strict(document, answerNames) == nil }

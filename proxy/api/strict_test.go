@@ -27,7 +27,7 @@ func strict(stream bool, body []byte) bool {
 	if stream {
 		contentType = "text/event-stream"
 	}
-	_, _, ok := api.Read(openai.Chat.Answers, contentType, body)
+	_, _, ok := api.Read(openai.Chat.Answers, contentType, body, nil)
 	return ok
 }
 

@@ -36,6 +36,7 @@ type Rule struct {
 	Trust        reuse.Trust // who says that answers to other prompts are right in a scope
 	TTL          time.Duration
 	ToolCalls    bool // answers that call tools are kept, for exact repeats
+	LiveWeb      bool // answers from the live web are kept, for exact repeats
 	Ignore       *canon.Ignore
 }
 

@@ -134,7 +134,7 @@ func drawnStream(rng *rand.Rand) string {
 
 // checkStream reports whether a stream may be kept.
 func checkStream(t *testing.T, body []byte) bool {
-	v, z, ok := api.Read(Messages.Answers, "text/event-stream", body)
+	v, z, ok := api.Read(Messages.Answers, "text/event-stream", body, nil)
 	if !ok || !v.Keep && v.Reason != answer.ReasonToolCalls {
 		return false
 	}

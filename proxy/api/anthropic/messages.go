@@ -43,7 +43,7 @@ var Messages = api.Family{
 		Uncacheable:  keepers,
 		Conversation: messages{},
 	},
-	Answers:    &answer.Form{Code: code, Judge: messages{}, Links: messages{}, Streams: messages{}},
+	Answers:    &answer.Form{Code: code, Judge: api.Judge("messages", usageOf), Links: messages{}, Streams: messages{}},
 	ID:         api.ReplayID{Prefix: "msg_01", Digits: 22},
 	Errors:     messages{},
 	ErrorEvent: "error",
@@ -63,7 +63,6 @@ type messages struct{ canon.PlainMessages }
 var (
 	_ canon.Conversation = messages{}
 	_ canon.Messages     = messages{}
-	_ answer.Judger      = messages{}
 	_ answer.Linker      = messages{}
 	_ answer.Streams     = messages{}
 	_ api.Errors         = messages{}

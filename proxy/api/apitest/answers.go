@@ -81,7 +81,7 @@ func (x suite) testCutAnywhere(t *testing.T) {
 			}
 		}
 		for cut := range body {
-			if v := answer.Judge(x.Answers, a.Stream, body[:cut]); v.Keep || v.Reason == answer.ReasonToolCalls {
+			if v := answer.Judge(x.Answers, a.Stream, body[:cut]); v.Keep || v.Reason == answer.ReasonToolCalls || v.Reason == answer.ReasonLiveWeb {
 				t.Fatalf("%s cut at %d of %d: %+v", a.Name, cut, len(body), v)
 			}
 		}

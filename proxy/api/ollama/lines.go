@@ -113,20 +113,9 @@ func appendLast(dst []byte, k, v gjson.Result) []byte {
 	return dst
 }
 
-// judge rejects an answer that has not ended, or not by itself, by what it says and whether it calls tools. Older versions give no reason.
-func judge(r gjson.Result, text string, calls bool) (v answer.Verdict) {
-	v.Text = text
-	v.Usage = answer.Usage{Input: max(0, r.Get("prompt_eval_count").Int()), Output: max(0, r.Get("eval_count").Int())}
-	switch reason := r.Get("done_reason").String(); {
-	case r.Get("done").Type != gjson.True:
-		v.Reject(answer.ReasonIncomplete)
-	case reason == "length":
-		v.Reject(answer.ReasonLength)
-	case reason != "stop" && reason != "":
-		v.Reject(answer.ReasonIncomplete) // "load", "unload": nothing was asked
-	}
-	v.RejectPart(text, "", calls)
-	return v
+// usageOf counts tokens.
+func usageOf(r gjson.Result) answer.Usage {
+	return answer.Usage{Input: max(0, r.Get("prompt_eval_count").Int()), Output: max(0, r.Get("eval_count").Int())}
 }
 
 // ErrorBody renders an error in the shape of Ollama.

@@ -2,10 +2,7 @@
 package ollama
 
 import (
-	"github.com/tidwall/gjson"
-
 	"reprise/proxy/answer"
-	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/api"
 	"reprise/proxy/canon"
 )
@@ -35,13 +32,13 @@ var Chat = api.Family{
 		Streamed:     true,
 		Conversation: chat{},
 	},
-	Answers: &answer.Form{Code: codeChat, Lines: true, Judge: chat{}, Links: calls{},
+	Answers: &answer.Form{Code: codeChat, Lines: true, Judge: api.Judge("ollama-chat", usageOf), Links: calls{},
 		Streams: lines{map[string]bool{"message": true, "logprobs": true}}},
 	AnyType: true,
 	Errors:  lines{},
 }
 
-// chat implements [canon.Conversation], [canon.Messages] and [answer.Judger].
+// chat implements [canon.Conversation] and [canon.Messages].
 type chat struct{ canon.PlainMessages }
 
 // Read reads a conversation. One without messages loads or unloads the model.
@@ -57,11 +54,6 @@ func (m chat) Read(r *canon.Reader, conversation canon.Value) *canon.Error {
 
 // IsText reports that no part of a list is text: a content is a string.
 func (chat) IsText([]byte) bool { return false }
-
-func (chat) Judge(r gjson.Result) answer.Verdict {
-	m := r.Get("message")
-	return judge(r, m.Get("content").String(), !rawjson.Empty(m.Get("tool_calls")))
-}
 
 // Generate is the API of Ollama that continues a prompt.
 var Generate = api.Family{
@@ -79,13 +71,13 @@ var Generate = api.Family{
 		Streamed:     true,
 		Conversation: generate{},
 	},
-	Answers: &answer.Form{Code: codeGenerate, Lines: true, Judge: generate{},
+	Answers: &answer.Form{Code: codeGenerate, Lines: true, Judge: api.Judge("ollama-generate", usageOf),
 		Streams: lines{map[string]bool{"response": true, "thinking": true, "logprobs": true}}},
 	AnyType: true,
 	Errors:  lines{},
 }
 
-// generate implements [canon.Conversation] and [answer.Judger].
+// generate implements [canon.Conversation].
 type generate struct{}
 
 // Read reads the prompt: a request without one loads or unloads the model.
@@ -101,8 +93,4 @@ func (generate) Read(r *canon.Reader, prompt canon.Value) *canon.Error {
 		r.SetExactOnly("no-prompt")
 	}
 	return nil
-}
-
-func (generate) Judge(r gjson.Result) answer.Verdict {
-	return judge(r, r.Get("response").String(), false)
 }

@@ -22,14 +22,14 @@ var Chat = api.Family{
 				"prediction", "response_format", "tool_calls",
 			},
 			[]string{
-				"add_generation_prompt", "chat_template", "chat_template_kwargs", "continue_final_message", "enable_search",
-				"enable_thinking", "max_completion_tokens", "search_parameters", "tool_call_id", "web_search_options",
+				"add_generation_prompt", "chat_template", "chat_template_kwargs", "compound_custom", "continue_final_message", "enable_search",
+				"enable_thinking", "max_completion_tokens", "search_parameters", "tool_call_id", "web_search", "web_search_options",
 			}),
 		Tools:        []string{"tools", "functions"},
 		Links:        []canon.Link{{In: "tool_calls", Name: "id"}, {Name: "tool_call_id"}},
 		Conversation: chat{},
 	},
-	Answers:     &answer.Form{Code: codeChat, Judge: chatAnswers, Links: chatAnswers, Streams: chatAnswers},
+	Answers:     &answer.Form{Code: codeChat, Judge: api.Judge("chat", nil), Links: chatAnswers, Streams: chatAnswers},
 	UsageOption: true,
 	ID:          api.ReplayID{Prefix: "chatcmpl-"},
 }

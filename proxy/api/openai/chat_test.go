@@ -38,7 +38,7 @@ func TestChatConformance(t *testing.T) {
 		"reasoning.sse":  {Keep: true, Text: "Yes.", Usage: usage},
 		"refusal.json":   {Reason: answer.ReasonRefusal, Usage: usage},
 		"refusal.sse":    {Reason: answer.ReasonRefusal, Usage: usage},
-		"text.json":      {Keep: true, Text: `Grüße, "world"`, Usage: usage},
+		"text.json":      {Reason: answer.ReasonLiveWeb, LiveWeb: true, Text: `Grüße, "world"`, Usage: usage},
 		"text.sse":       {Keep: true, Text: `Grüße, "world" \n 😀`, Usage: usage},
 		"tools.json":     {Reason: answer.ReasonToolCalls, ToolCalls: true, Usage: usage},
 		"tools.sse":      {Reason: answer.ReasonToolCalls, ToolCalls: true, Usage: usage},
@@ -55,7 +55,70 @@ func TestChatJudge(t *testing.T) {
 		return chunk(`{"choices":[{"index":0,"delta":{},"finish_reason":"` + s + `"}]}`)
 	}
 	choice := func(s string) string { return `{"choices":[` + s + `]}` }
+	// more is an answer of text that has more members, before its choices and in its message and choice.
+	more := func(top, message, inChoice string) string {
+		return `{` + top + `"choices":[{"index":0,"message":{"role":"assistant","content":"a"` + message + `},"finish_reason":"stop"` + inChoice + `}]}`
+	}
+	calls := func(s string) string {
+		return choice(`{"message":{"tool_calls":[` + s + `]},"finish_reason":"tool_calls"}`)
+	}
+	const (
+		call   = `{"id":"a","type":"function","function":{"name":"f","arguments":"{}"}}`
+		unsaid = `{"index":0,"id":"a","type":"function","function":{"name":"","arguments":"{}"}}`
+	)
 	apitest.Judge(t, Chat, cases{
+		{"an error in a choice", false, more("", "", `,"error":{"code":502,"message":"x"},"native_finish_reason":"error"`), answer.ReasonError},
+		{"an error in a choice alone", false, more("", "", `,"error":{"code":502,"message":"x"}`), answer.ReasonError},
+		{"an error in a chunk's choice", true, text + chunk(`{"choices":[{"index":0,"delta":{},"error":{"code":502},"finish_reason":"stop"}]}`) + done, answer.ReasonError},
+		{"an error in a message", false, more("", `,"error":"x"`, ""), answer.ReasonError},
+		{"an error in a delta", true, text + chunk(`{"choices":[{"index":0,"delta":{"error":{"message":"x"}},"finish_reason":"stop"}]}`) + done, answer.ReasonError},
+		{"no errors", false, more(`"error":null,`, `,"error":null`, `,"error":null,"native_finish_reason":"STOP"`), ""},
+		{"an error of the provider behind", false, more("", "", `,"native_finish_reason":"error"`), answer.ReasonError},
+		{"an error of the provider behind, streamed", true, text + chunk(`{"choices":[{"index":0,"delta":{},"finish_reason":"stop","native_finish_reason":"MALFORMED_FUNCTION_CALL"}]}`) + done, answer.ReasonError},
+		{"cut by the provider behind", false, more("", "", `,"native_finish_reason":"MAX_TOKENS"`), answer.ReasonLength},
+		{"filtered by the provider behind", false, more("", "", `,"native_finish_reason":"SAFETY"`), answer.ReasonContentFilter},
+		{"a status of MiniMax", false, more(`"base_resp":{"status_code":1013,"status_msg":"x"},`, "", ""), answer.ReasonError},
+		{"a good status of MiniMax", false, more(`"base_resp":{"status_code":0,"status_msg":""},`, "", ""), ""},
+		{"a call without a name", false, calls(unsaid), answer.ReasonMalformed},
+		{"a call without a name beside a good one", false, calls(call + `,` + unsaid), answer.ReasonMalformed},
+		{"a call without a name, streamed", true, chunk(`{"choices":[{"index":0,"delta":{"tool_calls":[`+unsaid+`]}}]}`) + finish("tool_calls") + done, answer.ReasonMalformed},
+		{"a call whose name is blank", false, calls(`{"function":{"name":" ","arguments":"{}"}}`), answer.ReasonMalformed},
+		{"a call whose name is null", false, calls(`{"function":{"name":null,"arguments":"{}"}}`), answer.ReasonMalformed},
+		{"a call without anything", false, calls(`{}`), answer.ReasonMalformed},
+		{"a custom call without a name", false, calls(`{"id":"a","type":"custom","custom":{"input":"x"}}`), answer.ReasonMalformed},
+		{"a function_call", false, choice(`{"message":{"function_call":{"name":"f","arguments":"{}"}},"finish_reason":"function_call"}`), answer.ReasonToolCalls},
+		{"a function_call without a name", false, choice(`{"message":{"function_call":{"name":"","arguments":"{\"x\":1}"}},"finish_reason":"function_call"}`), answer.ReasonMalformed},
+		{"an empty function_call", false, choice(`{"message":{"function_call":{"name":"","arguments":""}},"finish_reason":"function_call"}`), answer.ReasonIncomplete},
+		{"an empty function_call beside a call", false, choice(`{"message":{"tool_calls":[` + call + `],"function_call":{"name":"","arguments":""}},"finish_reason":"tool_calls"}`), answer.ReasonToolCalls},
+		{"a refusal that is empty", false, more("", `,"refusal":""`, ""), ""},
+
+		{"citations of the web", false, more(`"citations":["https://a.example"],`, "", ""), answer.ReasonLiveWeb},
+		{"citations of the web, streamed", true, text + chunk(`{"citations":["https://a.example"],"choices":[{"index":0,"delta":{},"finish_reason":"stop"}]}`) + done, answer.ReasonLiveWeb},
+		{"citations with addresses", false, more(`"citations":[{"title":"x","url":"https://a.example"}],`, "", ""), answer.ReasonLiveWeb},
+		{"no citations", false, more(`"citations":[],"search_results":null,`, `,"annotations":[],"executed_tools":[]`, ""), ""},
+		{"citations of documents", false, more(`"citations":[{"document_id":"d","start":0}],`, `,"annotations":[{"type":"file_citation","file_id":"f"}]`, ""), ""},
+		{"search results", false, more(`"search_results":[{"title":"x"}],`, "", ""), answer.ReasonLiveWeb},
+		{"a page in an annotation", false, more("", `,"annotations":[{"type":"url_citation","url_citation":{"url":"https://a.example"}}]`, ""), answer.ReasonLiveWeb},
+		{"tools that the upstream ran", false, more("", `,"executed_tools":[{"type":"search"}]`, ""), answer.ReasonLiveWeb},
+		{"cut, with citations", false, strings.Replace(more(`"citations":["https://a.example"],`, "", ""), `"stop"`, `"length"`, 1), answer.ReasonLength},
+
+		{"eos", false, choice(`{"message":{"content":"a"},"finish_reason":"eos"}`), ""},
+		{"eos, streamed", true, text + finish("eos") + done, ""},
+		{"eos_token", true, text + finish("eos_token") + done, ""},
+		{"stop_sequence", true, text + finish("stop_sequence") + done, ""},
+		{"end_turn", true, text + finish("end_turn") + done, ""},
+		{"COMPLETE", true, text + finish("COMPLETE") + done, ""},
+		{"STOP", true, text + finish("STOP") + done, ""},
+		{"MAX_TOKENS", true, text + finish("MAX_TOKENS") + done, answer.ReasonLength},
+		{"tool_use for a call that is not there", true, text + finish("tool_use") + done, answer.ReasonIncomplete},
+		{"sensitive", true, text + finish("sensitive") + done, answer.ReasonContentFilter},
+		{"network_error", true, text + finish("network_error") + done, answer.ReasonError},
+		{"eos without [DONE]", true, text + finish("eos"), answer.ReasonIncomplete},
+		{"an empty finish reason", false, choice(`{"message":{"content":"a"},"finish_reason":""}`), answer.ReasonIncomplete},
+		{"empty finish reasons until the last", true, finish("") + chunk(`{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":""}]}`) + finish("stop") + done, ""},
+		{"an empty finish reason behind the last", true, text + finish("stop") + finish("") + done, ""},
+		{"empty finish reasons alone", true, text + finish("") + done, answer.ReasonIncomplete},
+
 		{"stop", true, text + finish("stop") + done, ""},
 		{"the same reason twice", true, text + finish("stop") + finish("stop") + done, ""},
 		{"two finish reasons", true, text + finish("stop") + finish("length") + done, answer.ReasonMalformed},
@@ -87,8 +150,8 @@ func TestChatJudge(t *testing.T) {
 		{"error null", false, `{"error":null,"choices":[{"message":{"content":"a"},"finish_reason":"stop"}]}`, ""},
 		{"parts", false, choice(`{"message":{"content":[{"type":"text","text":"a"}]},"finish_reason":"stop"}`), ""},
 		{"no tool in tool_calls", false, choice(`{"message":{"content":"a","tool_calls":[]},"finish_reason":"stop"}`), ""},
-		{"second choice cut, the first calls", false, choice(`{"message":{"tool_calls":[{}]},"finish_reason":"tool_calls"},{"message":{"content":"b"},"finish_reason":"length"}`), answer.ReasonLength},
-		{"second choice calls", false, choice(`{"message":{"content":"a"},"finish_reason":"stop"},{"message":{"tool_calls":[{}]},"finish_reason":"tool_calls"}`), answer.ReasonToolCalls},
+		{"second choice cut, the first calls", false, choice(`{"message":{"tool_calls":[` + call + `]},"finish_reason":"tool_calls"},{"message":{"content":"b"},"finish_reason":"length"}`), answer.ReasonLength},
+		{"second choice calls", false, choice(`{"message":{"content":"a"},"finish_reason":"stop"},{"message":{"tool_calls":[` + call + `]},"finish_reason":"tool_calls"}`), answer.ReasonToolCalls},
 		{"ends for a call that is not there", false, choice(`{"message":{"content":"Let me look."},"finish_reason":"tool_calls"}`), answer.ReasonIncomplete},
 		{"a call of a builtin tool", false, choice(`{"message":{"tool_calls":[{"id":"a","type":"builtin_function","function":{"name":"$web_search","arguments":"{}"}}]},"finish_reason":"tool_calls"}`), answer.ReasonServerTools},
 		{"a call of a custom tool", false, choice(`{"message":{"tool_calls":[{"id":"a","type":"custom","custom":{"name":"sql","input":"select"}}]},"finish_reason":"tool_calls"}`), answer.ReasonToolCalls},

@@ -7,7 +7,6 @@ import (
 
 	"reprise/proxy/answer"
 	"reprise/proxy/answer/rawjson"
-	"reprise/proxy/api"
 )
 
 // choices reads and writes the answers of the chat and the completions APIs: an answer is a list of choices; its stream is a sequence of
@@ -19,7 +18,6 @@ type choices struct {
 }
 
 var (
-	_ answer.Judger  = choices{}
 	_ answer.Linker  = choices{}
 	_ answer.Streams = choices{}
 )
@@ -74,84 +72,3 @@ func (choices) NewLink(dst []byte, nonce [12]byte, original string) []byte {
 
 // Ended reports whether a stream contains its [DONE].
 func (choices) Ended(stream []byte) bool { return bytes.Contains(stream, []byte("data: [DONE]")) }
-
-// Judge rejects an answer unless it has choices, each of which ends by itself or with a tool call, and none of which refuses or is blank.
-func (choices) Judge(r gjson.Result) (v answer.Verdict) {
-	list := r.Get("choices")
-	if !list.IsArray() {
-		v.Reject(answer.ReasonMalformed)
-		return v
-	}
-	if api.EncryptedAnswer(list) {
-		v.Reject(answer.ReasonEncrypted)
-	}
-	empty := true
-	for i, c := range rawjson.Elements(list) {
-		var of [3]gjson.Result
-		rawjson.Members(c, of[:], "message", "text", "finish_reason")
-		message, text, finish := messageOf(of[0]), of[1], of[2]
-		body := answer.ContentText(message.content)
-		if text.Type == gjson.String {
-			body = text.Str
-		}
-		if empty = false; i == 0 {
-			v.Text = body
-		}
-		v.Reject(finishObjection(finish))
-		v.Reject(message.callObjection(finish.String()))
-		v.RejectPart(body, message.refusal.String(), message.callsTools())
-	}
-	if empty {
-		v.Reject(answer.ReasonEmpty)
-	}
-	return v
-}
-
-// message is the message of a choice of a whole answer.
-type message struct{ content, refusal, toolCalls, functionCall gjson.Result }
-
-func messageOf(r gjson.Result) message {
-	var of [4]gjson.Result
-	rawjson.Members(r, of[:], "content", "refusal", "tool_calls", "function_call")
-	return message{of[0], of[1], of[2], of[3]}
-}
-
-func (m *message) callsTools() bool { return !rawjson.Empty(m.toolCalls) || m.functionCall.IsObject() }
-
-// callObjection returns the reason against the calls of a message; "" if all call functions of the client with readable arguments. An answer
-// that ends for a call which it does not contain is not complete.
-func (m *message) callObjection(finish string) string {
-	if !m.callsTools() {
-		if finish == "tool_calls" || finish == "function_call" {
-			return answer.ReasonIncomplete
-		}
-		return ""
-	}
-	if !answer.Arguments(m.functionCall.Get("arguments")) {
-		return answer.ReasonMalformed
-	}
-	for _, call := range rawjson.Elements(m.toolCalls) {
-		switch kind := call.Get("type"); {
-		case rawjson.Given(kind) && kind.Str != "function" && kind.Str != "custom":
-			return answer.ReasonServerTools
-		case !answer.Arguments(call.Get("function.arguments")):
-			return answer.ReasonMalformed
-		}
-	}
-	return ""
-}
-
-// finishObjection returns the reason against a finish reason, "" for a good one. An unknown one does not prove that the choice is complete.
-func finishObjection(reason gjson.Result) string {
-	switch reason.String() {
-	case "stop", "tool_calls", "function_call":
-		return ""
-	case "length", "max_tokens":
-		return answer.ReasonLength
-	case "content_filter":
-		return answer.ReasonContentFilter
-	case "error":
-		return answer.ReasonError
-	}
-	return answer.ReasonIncomplete
-}

@@ -19,7 +19,7 @@ var Completions = api.Family{
 		Names:        canon.MakeNames(nil, []string{"best_of", "echo", "prompt", "suffix"}),
 		Conversation: prompt{},
 	},
-	Answers:     &answer.Form{Code: codeCompletions, Judge: completionAnswers, Streams: completionAnswers},
+	Answers:     &answer.Form{Code: codeCompletions, Judge: api.Judge("completions", nil), Streams: completionAnswers},
 	UsageOption: true,
 	ID:          api.ReplayID{Prefix: "cmpl-"},
 }

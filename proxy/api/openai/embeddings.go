@@ -1,10 +1,7 @@
 package openai
 
 import (
-	"github.com/tidwall/gjson"
-
 	"reprise/proxy/answer"
-	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/api"
 	"reprise/proxy/canon"
 )
@@ -22,7 +19,7 @@ var Embeddings = api.Family{
 		Names:        canon.MakeNames([]string{"input"}, []string{"dimensions", "encoding_format"}),
 		Conversation: embeddings{},
 	},
-	Answers: &answer.Form{Code: codeEmbeddings, Judge: embeddings{}},
+	Answers: &answer.Form{Code: codeEmbeddings, Judge: api.Judge("embeddings", nil)},
 }
 
 // embeddings implements [canon.Conversation] and [answer.Judge].
@@ -32,22 +29,4 @@ func (embeddings) Read(r *canon.Reader, input canon.Value) *canon.Error {
 	r.Whole(input)
 	r.SetExactOnly("embeddings")
 	return nil
-}
-
-// Judge rejects an answer without vectors.
-func (embeddings) Judge(r gjson.Result) (v answer.Verdict) {
-	data := r.Get("data")
-	if !data.IsArray() {
-		v.Reject(answer.ReasonMalformed)
-		return v
-	}
-	for _, d := range rawjson.Elements(data) {
-		if e := d.Get("embedding"); e.String() == "" || e.Raw == "[]" {
-			v.Reject(answer.ReasonEmpty)
-		}
-	}
-	if rawjson.Empty(data) {
-		v.Reject(answer.ReasonEmpty)
-	}
-	return v
 }

@@ -10,26 +10,53 @@ import (
 
 func TestResponsesConformance(t *testing.T) {
 	apitest.Run(t, Responses, *update, map[string]answer.Verdict{
-		"reasoning.json": {Keep: true, Text: "Hi ü", Usage: usage},
+		"reasoning.json": {Reason: answer.ReasonLiveWeb, LiveWeb: true, Text: "Hi ü", Usage: usage},
 		"refusal.json":   {Reason: answer.ReasonRefusal, Usage: usage},
-		"text.json":      {Keep: true, Text: "Hi ü", Usage: usage},
-		"text.sse":       {Keep: true, Text: "Hi ü", Usage: usage},
+		"text.json":      {Reason: answer.ReasonLiveWeb, LiveWeb: true, Text: "Hi ü", Usage: usage},
+		"text.sse":       {Reason: answer.ReasonLiveWeb, LiveWeb: true, Text: "Hi ü", Usage: usage},
 		"tools.json":     {Reason: answer.ReasonToolCalls, ToolCalls: true, Usage: usage},
 	})
 }
 
 func TestResponsesJudge(t *testing.T) {
 	chunk := func(s string) string { return "data: " + s + "\n\n" }
+	response := func(items string) string { return `{"status":"completed","output":[` + items + `]}` }
+	message := func(more string) string {
+		return `{"type":"message","content":[{"type":"output_text","text":"a"` + more + `}]}`
+	}
+	completed := func(output string) string {
+		return chunk(`{"type":"response.completed","response":{"status":"completed","output":` + output + `}}`)
+	}
+	added := chunk(`{"type":"response.output_item.added","output_index":0,"item":{"type":"message","content":[]}}`)
+	done := chunk(`{"type":"response.output_item.done","output_index":0,"item":` + message("") + `}`)
 	apitest.Judge(t, Responses, cases{
+		{"an error in an item", false, response(`{"type":"function_call","name":"f","arguments":"{}","error":{"code":"x"}},` + message("")), answer.ReasonError},
+		{"an item that failed", false, response(`{"type":"function_call","name":"f","arguments":"{}","status":"failed"}`), answer.ReasonError},
+		{"an item that is incomplete", false, response(`{"type":"function_call","name":"f","arguments":"{}","status":"incomplete"}`), answer.ReasonIncomplete},
+		{"items without a status", false, response(`{"type":"reasoning","status":null},` + message("")), ""},
+		{"a call without a name", false, response(`{"type":"function_call","name":"","arguments":"{}"}`), answer.ReasonMalformed},
+		{"a call whose name is missing", false, response(`{"type":"function_call","arguments":"{}"}`), answer.ReasonMalformed},
+		{"a custom call without a name", false, response(`{"type":"custom_tool_call","input":"x"}`), answer.ReasonMalformed},
+		{"a shell call, which has no name", false, response(`{"type":"local_shell_call","action":{"type":"exec"}}`), answer.ReasonToolCalls},
+		{"a page in an annotation", false, response(message(`,"annotations":[{"type":"url_citation","url":"https://a.example"}]`)), answer.ReasonLiveWeb},
+		{"a file in an annotation", false, response(message(`,"annotations":[{"type":"file_citation","file_id":"f"}]`)), ""},
+		{"reasoning that is text alone", false, response(`{"type":"reasoning","content":[{"type":"reasoning_text","text":"a"}]}`), answer.ReasonEmpty},
+		{"stream whose response has no items", true, added + done + completed("[]"), ""},
+		{"stream whose response has null for its items", true, added + done + completed("null"), ""},
+		{"stream whose items only end", true, done + completed("[]"), ""},
+		{"stream with two items at one place", true, done + done + completed("[]"), answer.ReasonEmpty},
+		{"stream with an item at a place too far", true, strings.Replace(done, `"output_index":0`, `"output_index":1`, 1) + completed("[]"), answer.ReasonEmpty},
+		{"stream without an item", true, completed("[]"), answer.ReasonEmpty},
+		{"stream whose response has no items and whose item has no end", true, added + completed("[]"), answer.ReasonEmpty},
 		{"response cut", false, `{"status":"incomplete","incomplete_details":{"reason":"max_output_tokens"},"output":[]}`, answer.ReasonLength},
 		{"response filtered", false, `{"status":"incomplete","incomplete_details":{"reason":"content_filter"},"output":[]}`, answer.ReasonContentFilter},
 		{"response failed", false, `{"status":"failed","output":[]}`, answer.ReasonError},
 		{"response in progress", false, `{"status":"in_progress","output":[]}`, answer.ReasonIncomplete},
 		{"response empty", false, `{"status":"completed","output":[]}`, answer.ReasonEmpty},
 		{"web search", false, `{"status":"completed","output":[{"type":"web_search_call"},{"type":"message","content":[{"type":"output_text","text":"a"}]}]}`, answer.ReasonServerTools},
-		{"a call of a function", false, `{"status":"completed","output":[{"type":"function_call","arguments":"{}"}]}`, answer.ReasonToolCalls},
-		{"a call beside one of the server", false, `{"status":"completed","output":[{"type":"function_call","arguments":"{}"},{"type":"mcp_call"}]}`, answer.ReasonServerTools},
-		{"arguments cut", false, `{"status":"completed","output":[{"type":"function_call","arguments":"{"}]}`, answer.ReasonMalformed},
+		{"a call of a function", false, `{"status":"completed","output":[{"type":"function_call","name":"f","arguments":"{}"}]}`, answer.ReasonToolCalls},
+		{"a call beside one of the server", false, `{"status":"completed","output":[{"type":"function_call","name":"f","arguments":"{}"},{"type":"mcp_call"}]}`, answer.ReasonServerTools},
+		{"arguments cut", false, `{"status":"completed","output":[{"type":"function_call","name":"f","arguments":"{"}]}`, answer.ReasonMalformed},
 		{"encrypted", false, `{"status":"completed","output":[{"type":"reasoning","encrypted_content":"gAAA"},{"type":"message","content":[{"type":"output_text","text":"a"}]}]}`, answer.ReasonEncrypted},
 		{"stream failed", true, chunk(`{"type":"response.failed","response":{}}`), answer.ReasonError},
 		{"stream error", true, chunk(`{"type":"error","message":"x"}`), answer.ReasonError},

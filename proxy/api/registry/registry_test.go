@@ -97,9 +97,8 @@ func (question) Read(r *canon.Reader, v canon.Value) *canon.Error {
 	return nil
 }
 
-func (question) Judge(r gjson.Result) (v answer.Verdict) {
+func (question) Judge(r gjson.Result, _ []byte) (v answer.Verdict) {
 	v.Text = r.Get("reply").String()
-	v.RejectPart(v.Text, "", false)
 	return v
 }
 
