@@ -117,7 +117,10 @@ func (m *merged) addChoice(o *rawjson.Object, fragment gjson.Result) (err error)
 			t.Add(v)
 			m.grown.note(o, k.Str, v)
 		case "finish_reason":
-			if rawjson.Given(v) && !t.IsNull() && !t.Is(v.Raw) {
+			if v.Str == "" { // Together has an empty text for none, until the last chunk
+				return true
+			}
+			if !t.IsNull() && !t.Is(v.Raw) {
 				err = answer.ErrMalformed
 			}
 			t.Replace(v)

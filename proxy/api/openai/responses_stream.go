@@ -7,27 +7,58 @@ import (
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer"
+	"reprise/proxy/answer/rawjson"
 )
 
 // Merger returns a merger whose object is the response of the stream's terminal event, whether it completed or not. A response that
 // failed is ErrReported.
-func (responses) Merger() answer.Merger { return &responseMerger{} }
+func (responses) Merger() answer.Merger { return &responseMerger{ended: map[int64]string{}} }
 
 // responseMerger implements [answer.Merger].
-type responseMerger struct{ response gjson.Result }
+type responseMerger struct {
+	response gjson.Result
+	begun    int              // events of items that begin
+	ends     int              // and that end
+	ended    map[int64]string // the items of those, by their output_index
+}
 
 // Add adds an event.
 func (m *responseMerger) Add(event gjson.Result) (last bool, err error) {
 	switch event.Get("type").Str {
+	case "response.output_item.added":
+		m.begun++
+	case "response.output_item.done":
+		m.ends++
+		if item := event.Get("item"); item.IsObject() {
+			m.ended[event.Get("output_index").Int()] = item.Raw
+		}
 	case "response.failed":
 		return true, answer.ErrReported
 	case "response.completed", "response.incomplete":
 		if m.response = event.Get("response"); !m.response.IsObject() {
 			err = answer.ErrMalformed
 		}
+		m.complete()
 		return true, err
 	}
 	return false, nil
+}
+
+// complete gives a response the items of its stream where it has none, as the responses of some gateways. Each item that has begun must have
+// ended: with the terminal event, that proves the stream whole.
+func (m *responseMerger) complete() {
+	n := len(m.ended)
+	if n != m.ends || m.begun > 0 && n != m.begun || n == 0 || !rawjson.Empty(m.response.Get("output")) {
+		return
+	}
+	items := make([]string, n)
+	for i, item := range m.ended {
+		if i < 0 || i >= int64(n) {
+			return
+		}
+		items[i] = item
+	}
+	m.response = gjson.Parse(rawjson.Edited(m.response, rawjson.Set("output", "["+strings.Join(items, ",")+"]")))
 }
 
 // Done reports that [DONE] does not end a stream.
