@@ -171,9 +171,9 @@ func forbidden(code, message string) error {
 
 // explain explains q, for the operator or for a client.
 func (q *request) explain(operator bool) *explanation {
-	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Tenant: q.tenant, Rule: q.rule.Name, Result: Miss.String(), Uncacheable: q.Uncacheable, ExactOnly: q.ExactOnly, Ignored: q.Ignored,
+	x := &explanation{Key: hexOf(q.Key), Scope: hexOf(q.Scope), Tenant: q.tenant, Rule: q.rule.Name, Result: Miss.String(), Uncacheable: q.forbidden(), ExactOnly: q.ExactOnly, Ignored: q.Ignored,
 		Prompt: q.Prompt, Turns: len(q.Turns), Candidates: []candidate{}}
-	if q.Uncacheable != "" || q.d.bypass() || q.rule.Mode == rules.Off {
+	if q.forbidden() != "" || q.d.bypass() || q.rule.Mode == rules.Off {
 		th := q.s.opts.Thresholds
 		x.Result = Bypass.String()
 		x.Thresholds = map[string]float64{"hit": max(th.Hit, q.rule.Threshold, q.d.Threshold), "route": th.Route, "edge": th.Edge}

@@ -48,8 +48,8 @@ func (x *work) handle() (Result, error) {
 		return x.bypassRead("directive")
 	case x.r.rule.Mode == rules.Off:
 		return x.bypassRead("off")
-	case x.r.Uncacheable != "":
-		return x.bypassRead(x.r.Uncacheable)
+	case x.r.forbidden() != "":
+		return x.bypassRead(x.r.forbidden())
 	}
 	x.r.req.At = x.s.cache.Tick()
 	return x.answer()

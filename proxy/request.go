@@ -6,6 +6,7 @@ import (
 
 	"github.com/tidwall/gjson"
 
+	"reprise/proxy/answer"
 	"reprise/proxy/answer/rawjson"
 	"reprise/proxy/api"
 	"reprise/proxy/cache"
@@ -40,6 +41,7 @@ func (q *request) fill(body []byte, read reading) {
 	q.req = cache.Request{Key: store.Key(parsed.Key), Scope: store.Scope(parsed.Scope), Prompt: parsed.Prompt, Epoch: s.cache.Epoch(),
 		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Private: d.private(), NoExplore: d.OnlyIfCached}
 	byRule(&q.req, read.rule)
+	q.req.ExactOnly = q.req.ExactOnly || parsed.Uncacheable != ""
 	q.req.Family = func() uint64 { return s.families.of(q) }
 	if len(parsed.Turns) > 0 {
 		q.req.Turns = make([]cache.Turn, len(parsed.Turns))
@@ -57,6 +59,14 @@ func byRule(r *cache.Request, rule *rules.Rule) {
 	if r.MaxError = rule.MaxErrorRate; r.MaxError == 0 {
 		r.MaxError = -1 // none, and not the judge's
 	}
+}
+
+// forbidden is why nothing of the request may be kept or served, "" where it may, under its rule.
+func (r *request) forbidden() string {
+	if r.Uncacheable == answer.ReasonLiveWeb && r.rule.LiveWeb {
+		return ""
+	}
+	return r.Uncacheable
 }
 
 // turnBytes is the size of a cache.Turn in memory.

@@ -105,7 +105,17 @@ func effects(now *clock) []effect {
 		r.askAt(t, at, capital, "It is 2025.")
 		return r.askAt(t, at, capital, "It is 2026.")
 	}
+	// searched asks two prompts whose answers are from the web.
+	searched := func(first, second string) func(*rig, *testing.T, place) reply {
+		return func(r *rig, t *testing.T, at place) reply {
+			r.askAt(t, at, first, `"web_search":true`)
+			return r.askAt(t, at, second, `"web_search":true`)
+		}
+	}
+	live := func(r *rules.Rule) { r.LiveWeb = true }
 	return []effect{
+		{"live_web", live, none, searched(capital, capital), "exact", "bypass"},
+		{"live_web serves equal requests alone", live, none, searched(capital, similar), "miss", "bypass"},
 		{"mode off", mode(ModeOff), none, twice(capital, capital), "bypass", "exact"},
 		{"mode exact", mode(ModeExact), none, twice(capital, similar), "miss", "semantic"},
 		{"mode shadow", mode(ModeShadow), none, twice(capital, similar), "miss", "semantic"},

@@ -40,6 +40,9 @@ func (p *Reader) readMembers() *Error {
 		}
 		appendField(p, name)
 	}
+	if liveModel(p.req.Model) {
+		note(&p.req.Uncacheable, liveWeb)
+	}
 	p.buf = appendText(append(p.buf, tagEnd), p.req.Directive.Namespace)
 	p.fields = len(p.buf)
 	return nil

@@ -1,12 +1,34 @@
 package canon
 
+import "strings"
+
+// liveWeb is the reason of requests for which the upstream searches the web. An operator may keep the answers; see [Request.Uncacheable].
+const liveWeb = "live-web"
+
+// liveMembers are members that make the upstream search the web before it answers: of OpenAI and Perplexity, xAI, DashScope, OpenRouter
+// (its plug-ins are not only for the web, and new ones come), Groq, and Zhipu and others.
+var liveMembers = map[string]bool{"web_search_options": true, "search_parameters": true, "enable_search": true, "plugins": true,
+	"compound_custom": true, "web_search": true}
+
+// liveModel reports whether a model searches the web unasked, by its name behind those of gateways and vendors: OpenRouter's models with
+// this suffix, Perplexity's, OpenAI's for searches and Groq's compound systems. A name that only looks so costs hits, and no wrong answer.
+func liveModel(name string) bool {
+	name = name[strings.LastIndexByte(name, '/')+1:]
+	has := func(part string) bool { return strings.Contains(name, part) }
+	begins := func(with string) bool { return name == with || strings.HasPrefix(name, with+"-") }
+	return has(":online") || strings.HasSuffix(name, "-online") || begins("sonar") || has("-search-preview") || has("-search-api") || begins("compound")
+}
+
 // uncacheable returns why a member of the body forbids keeping its answer; "" when it does not.
 func (p *Reader) uncacheable(name []byte, v uint32) string {
 	reason := p.commonReason(name, v)
-	if reason != "" || !p.given(v) {
+	if reason != "" && reason != liveWeb || !p.given(v) {
 		return reason
 	}
-	if reason = p.rules.Uncacheable[string(name)]; reason == "" && p.rules.Stateless != nil && !p.rules.Stateless[string(name)] {
+	if named := p.rules.Uncacheable[string(name)]; named != "" {
+		return named
+	}
+	if p.rules.Stateless != nil && !p.rules.Stateless[string(name)] {
 		return "unknown-field"
 	}
 	return reason
@@ -47,13 +69,13 @@ func (d *doc) commonReason(name []byte, v uint32) string {
 		if d.given(v) {
 			return "conversation"
 		}
-	case "web_search_options", "search_parameters", "enable_search", "plugins": // OpenAI, xAI, DashScope, OpenRouter
-		if d.set(v) {
-			return "live-tools"
-		}
 	case "tools":
 		if d.anyItem(v, d.isLiveTool) {
 			return "live-tools"
+		}
+	default:
+		if liveMembers[string(name)] && d.set(v) {
+			return liveWeb
 		}
 	}
 	return ""

@@ -116,8 +116,13 @@ func RoleOf(message Value) (Role, *Error) {
 	return RoleOther, nil
 }
 
-// SetUncacheable forbids keeping the answer. The first reason stays.
-func (p *Reader) SetUncacheable(reason string) { note(&p.req.Uncacheable, reason) }
+// SetUncacheable forbids keeping the answer. The first reason stays, but for liveWeb, which may be allowed.
+func (p *Reader) SetUncacheable(reason string) {
+	if p.req.Uncacheable == liveWeb && reason != "" {
+		p.req.Uncacheable = ""
+	}
+	note(&p.req.Uncacheable, reason)
+}
 
 // SetExactOnly excludes the request from comparison by meaning. The first reason stays.
 func (p *Reader) SetExactOnly(reason string) { note(&p.req.ExactOnly, reason) }

@@ -42,6 +42,21 @@ func keyOf(r *canon.Request) canon.Hash { return r.Key }
 
 func scopeOf(r *canon.Request) canon.Hash { return r.Scope }
 
+// TestLiveModels: models that search the web unasked, and names that look a little like theirs.
+func TestLiveModels(t *testing.T) {
+	for model, live := range map[string]bool{
+		"x:online": true, "openai/gpt-4o:online": true, "sonar": true, "sonar-pro": true, "perplexity/sonar-reasoning-pro": true,
+		"llama-3.1-sonar-small-128k-online": true, "gpt-4o-search-preview": true, "gpt-4o-mini-search-preview-2025-03-11": true, "gpt-5-search-api": true,
+		"groq/compound": true, "groq/compound-mini": true, "compound-beta": true,
+		"gpt-4o": false, "online": false, "sonarqube": false, "sonar/llama-3": false, "compounds": false, "search": false, "x:free": false, "": false,
+	} {
+		want := map[bool]string{true: "live-web"}[live]
+		if got := parse(t, chat, `{"model":"`+model+`","messages":[{"role":"user","content":"hi"}]}`).Uncacheable; got != want {
+			t.Errorf("%s: %q, want %q", model, got, want)
+		}
+	}
+}
+
 // TestReasons is the table of requests that are uncacheable, or matched exactly only.
 func TestReasons(t *testing.T) {
 	const u, a = `{"role":"user","content":"hi"}`, `{"role":"assistant","content":"yes"}`
@@ -74,10 +89,18 @@ func TestReasons(t *testing.T) {
 		{chat, ask(`,"prompt":{"id":"p"}`), "", ""},
 		{resp, items(u + `,{"type":"item_reference","id":"i"}`), "", "role"},
 		{resp, items(`{"type":"item_reference","id":"i"},` + u), "", ""},
-		{chat, ask(`,"web_search_options":{}`), "live-tools", ""},
+		{chat, ask(`,"web_search_options":{}`), "live-web", ""},
 		{chat, ask(`,"enable_search":false`), "", ""},
-		{chat, ask(`,"enable_search":true`), "live-tools", ""},
-		{chat, ask(`,"search_parameters":{"mode":"auto"}`), "live-tools", ""},
+		{chat, ask(`,"enable_search":true`), "live-web", ""},
+		{chat, ask(`,"search_parameters":{"mode":"auto"}`), "live-web", ""},
+		{chat, ask(`,"plugins":[{"id":"web"}]`), "live-web", ""},
+		{chat, ask(`,"compound_custom":{"tools":{}}`), "live-web", ""},
+		{chat, ask(`,"web_search":true`), "live-web", ""},
+		{chat, ask(`,"web_search":false,"plugins":null`), "", ""},
+		{chat, ask(`,"web_search":true,"store":true`), "stored", ""},
+		{chat, ask(`,"store":true,"web_search":true`), "stored", ""},
+		{chat, `{"model":"x:online","messages":[` + u + `,` + a + `,{"role":"user","content":" "}]}`, "empty-prompt", "no-prompt"},
+		{msgs, `{"model":"m","max_tokens":1,"messages":[` + u + `],"web_search":true}`, "unknown-field", ""},
 		{chat, ask(`,"tools":[{"type":"function"},{"type":"web_search"}]`), "live-tools", ""},
 		{resp, input(`,"tools":[{"type":"custom"}]`), "", ""},
 		{resp, input(`,"tools":[{"type":"file_search"}]`), "live-tools", ""},

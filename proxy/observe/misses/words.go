@@ -30,6 +30,7 @@ var advices = map[string]advice{
 	"not-stored:incomplete": {words: notStored + "it ended early."},
 	"not-stored:size":       {notStored + "it was too large.", "A higher REPRISE_MAX_ENTRY_BYTES keeps them.", (*Settings).largerEntries},
 	"not-stored:tool-calls": {words: notStored + "it calls tools.", repair: "A rule keeps them out: tool_calls: exact keeps them for equal requests."},
+	"not-stored:live-web":   {words: notStored + "it is from the live web.", repair: "live_web: exact in a rule keeps such answers for equal requests."},
 	"not-stored:policy":     {notStored + "the store was full, and what it has was worth more.", moreRoom, (*Settings).larger},
 	"evicted":               {"The answer to this was removed to make room.", moreRoom, (*Settings).larger},
 	"exact-only": {words: "The same prompt is kept in the same scope, for another form of this request; this one, or that answer, is for equal requests alone, as calls of tools and their results are.",

@@ -46,6 +46,7 @@ type Config struct {
 	MaxEntryBytes     int64
 	Trust             reuse.Trust // in what a scope's answers are, where no rule says otherwise: earned
 	ToolCalls         bool        // answers that call tools are kept, where no rule says otherwise
+	LiveWeb           bool        // and answers from the live web: not
 
 	Embedder      string // builtin, openai or model2vec
 	EmbedderDir   string // of model2vec

@@ -135,6 +135,7 @@ rules:
     max_error_rate: 0
     ttl: 1h
     tool_calls: off
+    live_web: exact
     ignore_fields: [user, metadata]
   - name: plain
     match: {namespace: plain}
@@ -161,13 +162,13 @@ func TestRules(t *testing.T) {
 	if f, p := plain.Ignore.Fields(), plain.Ignore.Patterns(); len(f) != 0 || !slices.Equal(p, []string{`(?P<date>\d{4})`}) {
 		t.Errorf("%q, %q", f, p)
 	}
-	if a.Name != "support" || a.Mode != rules.Semantic || a.Threshold != 0.95 || a.MaxErrorRate != 0 || a.TTL.Hours() != 1 || a.ToolCalls {
+	if a.Name != "support" || a.Mode != rules.Semantic || a.Threshold != 0.95 || a.MaxErrorRate != 0 || a.TTL.Hours() != 1 || a.ToolCalls || !a.LiveWeb {
 		t.Errorf("%+v", a)
 	}
 	if len(a.Models) != 2 || a.Paths[0] != "/v1/chat/*" || a.Tenants[0] != "team-*" || a.Namespaces[0] != "faq" {
 		t.Errorf("%+v", a.Match)
 	}
-	if b.Mode != rules.Off || b.Threshold != 0.9 || b.MaxErrorRate != 0.02 || b.TTL.Hours() != 3 || !b.ToolCalls {
+	if b.Mode != rules.Off || b.Threshold != 0.9 || b.MaxErrorRate != 0.02 || b.TTL.Hours() != 3 || !b.ToolCalls || b.LiveWeb {
 		t.Errorf("%+v", b)
 	}
 	if f, p := a.Ignore.Fields(), a.Ignore.Patterns(); !slices.Equal(f, []string{"metadata", "user"}) || !slices.Equal(p, []string{`(?P<date>\d{4})`}) {
@@ -182,6 +183,11 @@ func TestRules(t *testing.T) {
 	}
 	if x := c.InForce(""); x.Rule != "" || x.Sets[0].Value != "shadow" || x.Sets[0].Source != c.File+":2" || x.Sets[3] != (Value{Name: "ttl", Value: "3h", Source: "environment", given: "3h"}) {
 		t.Errorf("%+v", x)
+	}
+	for i, want := range map[int]Value{4: {Name: "trust", Value: "earned"}, 5: {Name: "tool_calls", Value: "exact"}, 6: {Name: "live_web", Value: "off"}} {
+		if want.Source = fromDefault; c.InForce("plain").Sets[i] != want {
+			t.Errorf("%+v, want %+v", c.InForce("plain").Sets[i], want)
+		}
 	}
 	if _, err := c.Gates(embed.Thresholds{Hit: .8, Route: .5, Edge: .4}); err != nil {
 		t.Error(err)

@@ -133,8 +133,8 @@ func trust(text string) (reuse.Trust, error) {
 	return 0, errNotAllowed
 }
 
-// toolCalls takes exact or off.
-func toolCalls(v string) (bool, error) { return v == "exact", allowedIf(v == "exact" || v == "off") }
+// exactOrOff takes exact or off.
+func exactOrOff(v string) (bool, error) { return v == "exact", allowedIf(v == "exact" || v == "off") }
 
 func whole(to *int, least, most int) func(string) error {
 	return into(to, func(v string) (int, error) {

@@ -30,26 +30,30 @@ type Rule struct {
 type ruleField struct {
 	name, setting string
 	allowed       string // ""; that of the setting
+	otherwise     string // without a setting: the value where no rule has one
 	put           func(to *rules.Rule, from *Config)
 }
 
 // ruleFields are in the order of the documentation. Those with the same name as their setting are not repeated here.
 var ruleFields = []ruleField{
-	{"mode", "MODE", "", func(to *rules.Rule, from *Config) { to.Mode = proxy.Mode(from.Mode) }},
-	{"threshold", "HIT_THRESHOLD", "a cosine at or above REPRISE_HIT_THRESHOLD, at most 1", func(to *rules.Rule, from *Config) { to.Threshold = from.Hit }},
-	{"max_error_rate", "MAX_ERROR_RATE", "", func(to *rules.Rule, from *Config) { to.MaxErrorRate = from.MaxErrorRate }},
-	{"ttl", "TTL", "", func(to *rules.Rule, from *Config) { to.TTL = from.TTL }},
-	{"trust", "", "earned, granted or withdrawn", func(to *rules.Rule, from *Config) { to.Trust = from.Trust }},
-	{"tool_calls", "", "exact or off", func(to *rules.Rule, from *Config) { to.ToolCalls = from.ToolCalls }},
-	{"ignore_fields", "IGNORE_FIELDS", "", func(to *rules.Rule, from *Config) { to.Ignore = ignoring(from.IgnoreFields, to.Ignore.Patterns()) }},
-	{"ignore_pattern", "IGNORE_PATTERN", "", func(to *rules.Rule, from *Config) { to.Ignore = ignoring(to.Ignore.Fields(), from.IgnorePatterns) }},
+	{"mode", "MODE", "", "", func(to *rules.Rule, from *Config) { to.Mode = proxy.Mode(from.Mode) }},
+	{"threshold", "HIT_THRESHOLD", "a cosine at or above REPRISE_HIT_THRESHOLD, at most 1", "", func(to *rules.Rule, from *Config) { to.Threshold = from.Hit }},
+	{"max_error_rate", "MAX_ERROR_RATE", "", "", func(to *rules.Rule, from *Config) { to.MaxErrorRate = from.MaxErrorRate }},
+	{"ttl", "TTL", "", "", func(to *rules.Rule, from *Config) { to.TTL = from.TTL }},
+	{"trust", "", "earned, granted or withdrawn", "earned", func(to *rules.Rule, from *Config) { to.Trust = from.Trust }},
+	{"tool_calls", "", "exact or off", "exact", func(to *rules.Rule, from *Config) { to.ToolCalls = from.ToolCalls }},
+	{"live_web", "", "exact or off", "off", func(to *rules.Rule, from *Config) { to.LiveWeb = from.LiveWeb }},
+	{"ignore_fields", "IGNORE_FIELDS", "", "", func(to *rules.Rule, from *Config) { to.Ignore = ignoring(from.IgnoreFields, to.Ignore.Patterns()) }},
+	{"ignore_pattern", "IGNORE_PATTERN", "", "", func(to *rules.Rule, from *Config) { to.Ignore = ignoring(to.Ignore.Fields(), from.IgnorePatterns) }},
 }
 
 // row is the setting of a field, which parses into c.
 func (f *ruleField) row(c *Config) *setting {
 	switch f.name {
 	case "tool_calls":
-		return &setting{Allowed: f.allowed, parse: into(&c.ToolCalls, toolCalls)}
+		return &setting{Allowed: f.allowed, parse: into(&c.ToolCalls, exactOrOff)}
+	case "live_web":
+		return &setting{Allowed: f.allowed, parse: into(&c.LiveWeb, exactOrOff)}
 	case "trust":
 		return &setting{Allowed: f.allowed, parse: into(&c.Trust, trust)}
 	}
@@ -228,7 +232,7 @@ func (c *Config) InForce(name string) (x RuleInForce) {
 		}
 		if !given {
 			if v = c.value(f.setting); f.setting == "" {
-				v = Value{Value: "exact", Source: fromDefault}
+				v = Value{Value: f.otherwise, Source: fromDefault}
 			}
 			v.Name = f.name
 		}
