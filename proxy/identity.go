@@ -24,6 +24,7 @@ type identifier struct {
 	from    TenantSource
 	header  string          // of from, which names tenants; "": none
 	ignored map[string]bool // headers that cannot change an answer, beside the harmless ones
+	who     bool            // some fields of a body only attribute a request; see canon.Identity.Attributed
 	secret  func() [32]byte
 	macs    *atomic.Pointer[hashers]
 }
@@ -31,7 +32,7 @@ type identifier struct {
 // newIdentifier returns an identifier by o, whose digests are keyed by what secret returns. That may change: a process that shares a store
 // which it cannot reach at its start begins with a secret of its own. A tenant of the one never equals a tenant of the other.
 func newIdentifier(o *Options, secret func() [32]byte) identifier {
-	i := identifier{from: o.TenantFrom, ignored: map[string]bool{}, secret: secret, macs: &atomic.Pointer[hashers]{}}
+	i := identifier{from: o.TenantFrom, ignored: map[string]bool{}, who: o.attributes(), secret: secret, macs: &atomic.Pointer[hashers]{}}
 	if name, ok := strings.CutPrefix(string(o.TenantFrom), "header:"); ok {
 		i.header = http.CanonicalHeaderKey(name)
 	}
@@ -211,7 +212,7 @@ func appendText(dst []byte, s string) []byte {
 // identity is everything outside the body that two requests must share to share an answer. The Host header is not part
 // of it: the client chooses it freely. c is what count has found in its header.
 func (i *identifier) identity(r *http.Request, c *counted, d *Directives) canon.Identity {
-	id := canon.Identity{Tenant: i.tenantOf(r.Header, c), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery}
+	id := canon.Identity{Tenant: i.tenantOf(r.Header, c), Namespace: d.Namespace, Path: r.URL.Path, Query: r.URL.RawQuery, Attributed: i.who}
 	id.Model, _ = api.Deployment(r.URL.Path)
 	for _, name := range c.scope {
 		for _, v := range r.Header[name] {

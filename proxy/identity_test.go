@@ -2,6 +2,7 @@ package proxy
 
 import (
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/url"
@@ -10,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	apis "reprise/proxy/api/registry"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/header"
 )
@@ -246,6 +248,58 @@ func TestIgnoredHeaders(t *testing.T) {
 		o.IgnoreHeaders = []string{name}
 		if err := o.Validate(); err == nil || err.Error() != want {
 			t.Errorf("%s: %v, want %s", name, err, want)
+		}
+	}
+}
+
+// whoAnswers are answers of a vendor by the path of the request.
+var whoAnswers = map[string]string{
+	"/v1/chat/completions": `{"id":"a","object":"chat.completion","created":1,"model":"m","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant","content":"Paris."}}]}`,
+	"/v1/embeddings":       `{"object":"list","data":[{"object":"embedding","index":0,"embedding":[0.5,1]}],"model":"m","usage":{"prompt_tokens":1,"total_tokens":1}}`,
+	"/v1/messages":         `{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{"type":"text","text":"Hi."}],"stop_reason":"end_turn","usage":{"input_tokens":1,"output_tokens":1}}`,
+	"/v1/responses": `{"id":"resp_1","object":"response","created_at":1,"status":"completed","model":"m","user":"ann-1","output":[{"type":"message","id":"msg_1","status":"completed","role":"assistant",` +
+		`"content":[{"type":"output_text","text":"Hi.","annotations":[]}]}]}`,
+}
+
+// TestWhoAsks: fields that only attribute a request to a user are no part of the key where every upstream documents that, unless the operator
+// says that they count. Answers of the Responses API repeat them, so they count there. Each client's own bytes go upstream.
+func TestWhoAsks(t *testing.T) {
+	for _, c := range []struct {
+		dialect, path, body string
+		ignore              string // of the operator
+		want                string
+	}{
+		{"openai", "/v1/chat/completions", chat(capital, `"user":"%s"`), "", "exact"},
+		{"openai", "/v1/chat/completions", chat(capital, `"safety_identifier":"%s"`), "", "exact"},
+		{"azure-openai", "/v1/embeddings", `{"model":"m","input":"a","user":"%s"}`, "", "exact"},
+		{"anthropic", "/v1/messages", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}],"metadata":{"user_id":"%s"}}`, "", "exact"},
+		{"openai", "/v1/responses", `{"model":"m","input":"a","user":"%s"}`, "", "miss"},
+		{"openai", "/v1/responses", `{"model":"m","input":"a","safety_identifier":"%s"}`, "", "miss"},
+		{"openai", "/v1/chat/completions", chat(capital, `"user":"%s"`), "none", "miss"},
+		{"openai", "/v1/chat/completions", chat(capital, `"user":"%s"`), "metadata", "exact"},
+		{"openai", "/v1/chat/completions", chat(capital, `"metadata":{"a":"%s"}`), "", "miss"},
+		{"", "/v1/chat/completions", chat(capital, `"user":"%s"`), "", "miss"},
+		{"vllm", "/v1/embeddings", `{"model":"m","input":"a","user":"%s"}`, "", "miss"},
+	} {
+		var sent []string
+		r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
+			body, _ := io.ReadAll(in.Body)
+			sent = append(sent, string(body))
+			w.Header().Set("Content-Type", "application/json")
+			io.WriteString(w, whoAnswers[in.URL.Path])
+		}), func(o *Options) {
+			o.Upstreams[0].Dialect = c.dialect
+			if c.ignore != "" {
+				o.Ignore, _ = apis.APIs.Ignore([]string{c.ignore}, nil)
+			}
+		})
+		ann, bob := fmt.Sprintf(c.body, "ann-1"), fmt.Sprintf(c.body, "bob-2")
+		first, second := r.ask(t, c.path, ann), r.ask(t, c.path, bob)
+		if first.status != 200 || first.cache() != "miss" || second.cache() != c.want {
+			t.Errorf("%+v: %d %s, %s", c, first.status, first.cache(), status(second))
+		}
+		if sent[0] != ann || len(sent) > 1 && sent[1] != bob {
+			t.Errorf("%+v: sent %q", c, sent)
 		}
 	}
 }

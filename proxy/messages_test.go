@@ -59,7 +59,7 @@ func TestMessagesShared(t *testing.T) {
 		{"another version", first, "Anthropic-Version: 2026-10-21", "miss"},
 		{"a beta", first, "Anthropic-Beta: context-1m-2025-08-07", "miss"},
 		{"another key", first, "X-Api-Key: sk-ant-2", "miss"},
-		{"another user", strings.Replace(first, "u-1", "u-2", 1), "", "miss"},
+		{"another user", strings.Replace(first, "u-1", "u-2", 1), "", "exact"},
 		{"another system prompt", strings.Replace(first, "Be brief.", "Be long.", 1), "", "miss"},
 		{"another limit", strings.Replace(first, "500", "400", 1), "", "miss"},
 		{"thoughts", strings.Replace(first, "{", `{"thinking":{"type":"adaptive"},`, 1), "", "miss"},

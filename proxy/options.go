@@ -302,6 +302,14 @@ func (o *Options) llamacpp() bool {
 	return slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Dialect == "llamacpp" })
 }
 
+// attributes reports whether every upstream documents that the fields of a body which name a user only attribute a request to one. Another may
+// answer by them, or keep what it knows of each user.
+func (o *Options) attributes() bool {
+	return !slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool {
+		return t.Base.Hostname() != "api.openai.com" && !slices.Contains([]string{"openai", "azure-openai", "anthropic"}, t.Dialect)
+	})
+}
+
 // keyed reports whether an upstream gets a credential of the operator.
 func (o *Options) keyed() bool {
 	return o.UpstreamKey != "" || slices.ContainsFunc(o.Upstreams, func(t upstream.Target) bool { return t.Key != "" })

@@ -3,10 +3,13 @@ package api
 import "strings"
 
 // Canonical returns the path under which an endpoint is known here. Clients reach some under another path too: with the base URL of Azure's
-// present API, which ends in /openai/v1, or with one that lacks the /v1. The result is path itself where it is known under no other.
+// present API, which ends in /openai/v1, that of Gemini's, which ends in /v1beta/openai, or with one that lacks the /v1. The result is path
+// itself where it is known under no other.
 func Canonical(path string) string {
-	if rest, ok := strings.CutPrefix(path, "/openai/v1/"); ok {
-		return "/v1/" + rest
+	for _, base := range []string{"/openai/v1/", "/v1beta/openai/"} {
+		if rest, ok := strings.CutPrefix(path, base); ok {
+			return "/v1/" + rest
+		}
 	}
 	switch first, rest, more := strings.Cut(strings.TrimPrefix(path, "/"), "/"); first {
 	case "chat":

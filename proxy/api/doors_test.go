@@ -16,6 +16,11 @@ func TestCanonical(t *testing.T) {
 		"/models/a/b":                 "/v1/models/a/b",
 		"/openai/v1/chat/completions": "/v1/chat/completions",
 		"/openai/v1/":                 "/v1/",
+
+		"/v1beta/openai/chat/completions": "/v1/chat/completions",
+		"/v1beta/openai/embeddings":       "/v1/embeddings",
+		"/v1beta/openai/models/gemini":    "/v1/models/gemini",
+		"/v1beta/models/gemini":           "/v1beta/models/gemini", "/v1beta/openai": "/v1beta/openai",
 		// paths of engines, and of other APIs
 		"/completion": "/completion", "/embedding": "/embedding", "/chat": "/chat", "/chat/completions/x": "/chat/completions/x", "/health": "/health", "/tokenize": "/tokenize",
 		"/completions/x": "/completions/x", "/api/chat": "/api/chat", "/": "/", "": "", "//models": "//models", "/openai/deployments/d/chat/completions": "/openai/deployments/d/chat/completions",

@@ -11,7 +11,7 @@
 // Equality. Two bodies are the same request when they differ in the order of members, white space, escapes of strings or
 // the form of numbers (1, 1.0, 1e0), and in fields that cannot change an answer: stream, stream_options,
 // prompt_cache_key, prompt_cache_options, prompt_cache_retention and an object cache of nothing but directives; in a field with
-// a value that means the same as its absence, by the API's table of [Defaults]; and in what the operator ignores ([Ignore]). Every
+// a value that means the same as its absence, by the API's table of [Defaults]; where [Identity] says so, in who asked; and in what the operator ignores ([Ignore]). Every
 // other field counts, known or not, null or absent. A content of exactly one plain text part equals the string, and an input string
 // of the Responses API equals one user message, because the APIs say so; no other two spellings are made equal.
 //
@@ -42,6 +42,8 @@ type Identity struct {
 	// Headers are the lines "name: value" that can change an answer, each name always in the same letter case, in an order that
 	// the caller keeps fixed.
 	Headers []string
+	// Attributed: the upstream documents that the fields of the rows with [Default.Attributes] only attribute a request to a user.
+	Attributed bool
 }
 
 // Hash is a SHA-256.
@@ -167,6 +169,7 @@ func (p *Reader) parse(rules *Rules, r *Request, id Identity, ignore func(model,
 		p.ignore = ignore(r.Model, ownNamespace(p))
 	}
 	dropMarks(p)
+	p.attributed = id.Attributed && p.ignore.attributes()
 	p.buf = appendIdentity(p.buf, rules.Code, id)
 	if p.ignore != nil {
 		p.masks = newMasks(p.ignore, id.Tenant)

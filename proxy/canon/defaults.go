@@ -15,8 +15,11 @@ type Default struct {
 	Values []string // as JSON; null is among them where the API takes it for absent
 	// With is a member of the body that must be a list of at least one element for the row to hold; "": the row always holds.
 	With string
-	URL  string // of the documentation
-	Says string // what the documentation says, in our words
+	// Attributes: the field says who asks, for the vendor's records, and no answer depends on it or has it. The row holds only where
+	// [Identity.Attributed] does. Without Values any string means the same as absence.
+	Attributes bool
+	URL        string // of the documentation
+	Says       string // what the documentation says, in our words
 }
 
 // Defaults is a table of defaults. It does not change once made.
@@ -30,12 +33,14 @@ type place struct {
 	values  []defaultValue
 	members map[string]*place
 	items   *place // each element of an array
+	who     bool   // a string here only attributes the request
 }
 
 // defaultValue is one value of a row.
 type defaultValue struct {
 	doc  *doc // {"": value}
 	with string
+	who  bool // of a row with Attributes
 }
 
 // at returns the node of the value in its doc.
@@ -60,12 +65,13 @@ func NewDefaults(rows ...Default) *Defaults {
 				to = to.item()
 			}
 		}
+		to.who = to.who || row.Attributes && len(row.Values) == 0
 		for _, json := range row.Values {
 			var s scanner
 			if err := s.scan([]byte(`{"":` + json + `}`)); err != nil {
 				panic(fmt.Sprintf("the default %s of %s: %v", json, row.Field, err.finish()))
 			}
-			v := defaultValue{&s.doc, row.With}
+			v := defaultValue{&s.doc, row.With, row.Attributes}
 			if s.hasItems(v.at()) {
 				panic(fmt.Sprintf("the default %s of %s is a list that is not empty", json, row.Field))
 			}
@@ -123,11 +129,11 @@ func (d *doc) isDefault(at *place, i uint32) bool {
 	}
 	for k := range at.values {
 		v := &at.values[k]
-		if (v.with == "" || d.hasItems(d.member(0, v.with))) && d.equal(at, i, v.doc, v.at()) {
+		if (d.attributed || !v.who) && (v.with == "" || d.hasItems(d.member(0, v.with))) && d.equal(at, i, v.doc, v.at()) {
 			return true
 		}
 	}
-	return false
+	return at.who && d.attributed && d.is(i, text)
 }
 
 func (d *doc) hasItems(i uint32) bool { return d.is(i, array) && d.nodes[i].end > 0 }

@@ -15,6 +15,7 @@ import (
 // found once users count again.
 type Ignore struct {
 	fields   map[string]bool
+	none     bool // fields that only attribute a request count
 	patterns []pattern
 	digest   Hash
 	found    found
@@ -43,10 +44,14 @@ var offered = []string{"user", "metadata", "safety_identifier", "prompt_cache_ke
 // OfferedFields returns the known fields that may be ignored, as a list in words.
 func OfferedFields() string { return strings.Join(offered, ", ") }
 
+// noField in a list of fields makes those count that only attribute a request, which are left out otherwise; see [Default.Attributes].
+const noField = "none"
+
 var plainName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]*$`)
 
 // NewIgnore returns an Ignore of the members of the body with the names in fields, and of what the named groups of patterns match in the
-// texts of system and developer messages; nil where both are empty. A known field may be ignored only if it is offered: any other can change
+// texts of system and developer messages; nil where both are empty. With "none" in the list no field is ignored that the list does not
+// name, not even one that only attributes a request. A known field may be ignored only if it is offered: any other can change
 // an answer, or how it is read. A field that is not known is the operator's own. An error is the rest of a sentence about a setting.
 func NewIgnore(known Names, fields, patterns []string) (*Ignore, error) {
 	if len(fields) == 0 && len(patterns) == 0 {
@@ -55,8 +60,11 @@ func NewIgnore(known Names, fields, patterns []string) (*Ignore, error) {
 	if len(fields) > maxIgnoredFields || len(patterns) > maxPatterns {
 		return nil, fmt.Errorf("has %d fields and %d patterns; at most %d and %d are allowed", len(fields), len(patterns), maxIgnoredFields, maxPatterns)
 	}
-	g := &Ignore{fields: map[string]bool{}}
+	g := &Ignore{fields: map[string]bool{}, none: slices.Contains(fields, noField)}
 	for _, name := range fields {
+		if name == noField {
+			continue
+		}
 		if err := checkIgnored(known, name); err != nil {
 			return nil, err
 		}
@@ -126,7 +134,10 @@ func ignoreDigest(fields, patterns []string) Hash {
 	return sha256.Sum256(all)
 }
 
-// Fields returns the ignored members of the body, sorted.
+// attributes reports whether the fields that only attribute a request are left out.
+func (g *Ignore) attributes() bool { return g == nil || !g.none }
+
+// Fields returns the ignored members of the body, sorted, after "none" where the list has that.
 func (g *Ignore) Fields() (names []string) {
 	if g == nil {
 		return nil
@@ -135,6 +146,9 @@ func (g *Ignore) Fields() (names []string) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
+	if g.none {
+		names = slices.Insert(names, 0, noField)
+	}
 	return names
 }
 

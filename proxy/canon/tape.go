@@ -51,6 +51,8 @@ type doc struct {
 	spill spill
 	odd   bool // some name has an upper-case letter or is not ASCII
 	ids   bool // some name ends in "id"
+
+	attributed bool // rows with Default.Attributes hold
 }
 
 // text returns the decoded bytes of a string, or the raw ones of another scalar. They are valid until the next scan.

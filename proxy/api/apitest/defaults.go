@@ -23,10 +23,14 @@ func Defaults(t *testing.T, f api.Family, request string) {
 	}
 	for _, row := range f.Requests.Defaults.Rows() {
 		t.Run(row.Field, func(t *testing.T) {
-			if !strings.HasPrefix(row.URL, "https://") || row.Says == "" || len(row.Values) == 0 {
+			if !strings.HasPrefix(row.URL, "https://") || row.Says == "" || len(row.Values) == 0 && !row.Attributes {
 				t.Errorf("the row has no source: %+v", row)
 			}
 			d := defaultsTest{t, f, request, row}
+			if row.Attributes {
+				d.testAttributes()
+				return
+			}
 			d.test()
 			d.testCounts()
 		})
@@ -67,6 +71,29 @@ func (t *defaultsTest) test() {
 	}
 }
 
+// testAttributes: strings of a row that only attributes a request, and its values, share key and scope with absence where the upstream says so,
+// and count elsewhere, as does everything else.
+func (t *defaultsTest) testAttributes() {
+	who := identity
+	who.Attributed = true
+	of := func(value string, id canon.Identity) [2]canon.Hash {
+		r, err := t.family.Parse([]byte(t.body(value, "")), id)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return [2]canon.Hash{r.Key, r.Scope}
+	}
+	for _, v := range append(values, `"ann"`) {
+		left := slices.Contains(t.row.Values, v) || len(t.row.Values) == 0 && v[0] == '"'
+		if same := of(v, who) == of("", who); same != (left || t.isDefault(v)) {
+			t.Errorf("%s where the upstream only attributes: it shares the key of absence: %v", v, same)
+		}
+		if same := of(v, identity) == of("", identity); same != t.isDefault(v) {
+			t.Errorf("%s where it may mean more: it shares the key of absence: %v", v, same)
+		}
+	}
+}
+
 // testCounts: where the row does not hold, its values count.
 func (t *defaultsTest) testCounts() {
 	if t.row.With == "" {
@@ -83,7 +110,7 @@ func (t *defaultsTest) testCounts() {
 // isDefault reports whether any row of the field has v.
 func (t *defaultsTest) isDefault(v string) bool {
 	return slices.ContainsFunc(t.family.Requests.Defaults.Rows(), func(row canon.Default) bool {
-		return row.Field == t.row.Field && row.With == t.row.With && slices.Contains(row.Values, v)
+		return row.Field == t.row.Field && !row.Attributes && row.With == t.row.With && slices.Contains(row.Values, v)
 	})
 }
 

@@ -159,7 +159,7 @@ func TestRules(t *testing.T) {
 		t.Fatal(all)
 	}
 	a, plain, b := all[0], all[1], all[2]
-	if f, p := plain.Ignore.Fields(), plain.Ignore.Patterns(); len(f) != 0 || !slices.Equal(p, []string{`(?P<date>\d{4})`}) {
+	if f, p := plain.Ignore.Fields(), plain.Ignore.Patterns(); !slices.Equal(f, []string{"none"}) || !slices.Equal(p, []string{`(?P<date>\d{4})`}) {
 		t.Errorf("%q, %q", f, p)
 	}
 	if a.Name != "support" || a.Mode != rules.Semantic || a.Threshold != 0.95 || a.MaxErrorRate != 0 || a.TTL.Hours() != 1 || a.ToolCalls || !a.LiveWeb {

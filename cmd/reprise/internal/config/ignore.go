@@ -8,7 +8,10 @@ import (
 )
 
 // ignoreAllowed completes "allowed is …" for REPRISE_IGNORE_FIELDS.
-var ignoreAllowed = canon.OfferedFields() + ", and fields of your own; several between commas"
+var ignoreAllowed = canon.OfferedFields() + ", and fields of your own; several between commas; " + noField + " among them leaves out nothing else"
+
+// noField in the list makes the fields count that only attribute a request.
+const noField = "none"
 
 // Ignored is what of a request is no part of its key; nil: nothing.
 func (c *Config) Ignored() *canon.Ignore { return ignoring(c.IgnoreFields, c.IgnorePatterns) }

@@ -90,6 +90,10 @@ func readRule(file string, v yamlfile.Value) (r Rule, ok bool) {
 		}
 		row := f.row(r.set)
 		text, fine := "", row.Between != "" && value.IsList() && value.Len() == 0 // nothing, whatever the settings have
+		if fine && f.name == "ignore_fields" {
+			text = noField
+			fine = row.parse(text) == nil
+		}
 		if !fine {
 			text, fine = checked(row, value)
 		}
