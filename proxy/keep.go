@@ -52,7 +52,11 @@ func (o *outcome) keep(cut error, call *observe.Call) (k *keptInfo) {
 		}
 		frozen.Origin = answer.Origin(o.origin)
 		e := q.entry(o.x.found, frozen, verdict, call.Took)
-		id, reason, err := q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &q.req, o.x.found, e)
+		req := q.req
+		if id := originalID(frozen); q.family.Handles != nil && id != "" {
+			req.Name = nameOf(q.tenant, id)
+		}
+		id, reason, err := q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &req, o.x.found, e)
 		if k.reason = reason; id != 0 {
 			k.entry = &store.Entry{ID: id, Created: e.Created, Expires: e.Expires, UpstreamTime: e.UpstreamTime, AnswerHash: e.AnswerHash}
 		}

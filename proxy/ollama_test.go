@@ -103,7 +103,22 @@ func TestOllama(t *testing.T) {
 	if got := r.ask(t, "/api/chat", body(paris, ""), "Content-Type: text/plain", "Origin: https://evil.example", "Authorization: "); got.status != 403 {
 		t.Errorf("a web page of another origin: %d %s", got.status, got.body)
 	}
-	if got := r.ask(t, "/api/chat", `{"model":"m","messages":[],"keep_alive":0}`); got.cache() != "bypass" {
-		t.Errorf("unload: %s", got.cache())
+	for path, ask := range map[string]string{"/api/chat": body(paris, `,"stream":false,"keep_alive":%s`), "/api/generate": `{"model":"m","prompt":"hi","stream":false,"keep_alive":%s}`} {
+		for length, passes := range map[string]bool{`0`: true, `0.0`: true, `-0`: true, `"0"`: true, `"0s"`: true, `"0h0m"`: true, `-1`: false, `1`: false, `"5m"`: false, `"-1m"`: false, `null`: false, `""`: false} {
+			r.ask(t, path, fmt.Sprintf(ask, "1")) // kept
+			if got := r.ask(t, path, fmt.Sprintf(ask, length)); (got.cache() == "bypass") != passes {
+				t.Errorf("%s, loaded for %s after the answer: %s", path, length, got.cache())
+			}
+		}
+	}
+	for path, bodies := range map[string][]string{
+		"/api/chat":     {`{"model":"m"}`, `{"model":"m","messages":[]}`, `{"model":"m","messages":[],"keep_alive":0}`},
+		"/api/generate": {`{"model":"m"}`, `{"model":"m","prompt":""}`, `{"model":"m","prompt":"","keep_alive":"5m"}`},
+	} {
+		for _, body := range bodies {
+			if got := r.ask(t, path, body); got.cache() != "bypass" {
+				t.Errorf("%s %s loads or unloads the model: %s", path, body, got.cache())
+			}
+		}
 	}
 }

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"context"
 	"errors"
 	"net/http"
 
@@ -43,6 +44,9 @@ func (x *work) passThrough(body []byte, reason string) error {
 		}
 	}
 	p := upstream.Request{Original: in, Tenant: s.ids.tenant(in.Header), Body: body, Span: x.r.span}
+	if in.Method == http.MethodDelete {
+		s.deleted(context.WithoutCancel(in.Context()), p.Tenant, in.URL.EscapedPath())
+	}
 	if x.v.seen.Tenant = p.Tenant; x.r.Request != nil {
 		p.Model, p.Chain = x.r.Model, s.hints.chain(&x.r)
 		x.v.seen.Model = x.r.Model

@@ -2,8 +2,12 @@ package proxy
 
 import (
 	"errors"
+	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"path/filepath"
+	"regexp"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -146,5 +150,82 @@ func TestPurgeIsNotDurable(t *testing.T) {
 	purge(200, "true")
 	if n := disk.Count(store.KindEntry); n != 0 {
 		t.Errorf("%d entries are still in the backing", n)
+	}
+}
+
+// TestDeletedResponse: an answer that its client deletes at the upstream is not served any more, whatever the upstream says of that, whether the
+// client has the upstream's id or that of a replay; others and other requests change nothing.
+func TestDeletedResponse(t *testing.T) {
+	const path, object, stream = "/v1/responses", `{"model":"m","input":"a"}`, `{"model":"m","input":"a","stream":true}`
+	sk := "Bearer sk-test"
+	for _, c := range []struct {
+		name               string
+		first, after       string // the request that is kept, and the one asked afterwards
+		method, path, auth string // REPLAY stands for the id of a replay
+		status             int    // of the upstream to the deletion
+		want               string
+	}{
+		{"by the upstream's id", object, object, "DELETE", "/v1/responses/resp_1", sk, 200, "miss"},
+		{"by the id of a replay", object, object, "DELETE", "/v1/responses/REPLAY", sk, 200, "miss"},
+		{"unknown to the upstream", object, object, "DELETE", "/v1/responses/resp_1", sk, 404, "miss"},
+		{"a stream", stream, stream, "DELETE", "/v1/responses/REPLAY", sk, 200, "miss"},
+		{"by the paths of Azure", object, object, "DELETE", "/openai/v1/responses/resp_1", sk, 200, "miss"},
+		{"with an escape", object, object, "DELETE", "/v1/responses/resp%5F1", sk, 200, "miss"},
+		{"another id", object, object, "DELETE", "/v1/responses/resp_2", sk, 200, "exact"},
+		{"another client", object, object, "DELETE", "/v1/responses/resp_1", "Bearer sk-other", 200, "exact"},
+		{"read", object, object, "GET", "/v1/responses/resp_1", sk, 200, "exact"},
+		{"cancelled", object, object, "POST", "/v1/responses/resp_1/cancel", sk, 200, "exact"},
+		{"another endpoint", object, object, "DELETE", "/v1/files/resp_1", sk, 200, "exact"},
+	} {
+		for _, life := range []string{"one process", "after a restart"} {
+			file := filepath.Join(t.TempDir(), "reprise.db")
+			var asked []string
+			begin := func() *rig {
+				return newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
+					asked = append(asked, in.Method+" "+in.URL.Path)
+					body, _ := io.ReadAll(in.Body)
+					w.Header().Set("Content-Type", "application/json")
+					switch {
+					case in.Method != "POST" || in.URL.Path != path:
+						w.WriteHeader(c.status)
+					case strings.Contains(string(body), `"stream":true`):
+						w.Header().Set("Content-Type", "text/event-stream")
+						fmt.Fprintf(w, "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":%s}\n\n", whoAnswers[path])
+					default:
+						io.WriteString(w, whoAnswers[path])
+					}
+				}), func(o *Options) { o.Store = fileStore(t, file, 100) })
+			}
+			r := begin()
+			if got := r.ask(t, path, c.first); got.cache() != "miss" {
+				t.Fatalf("%s: %s", c.name, status(got))
+			}
+			replay := r.ask(t, path, c.first)
+			id := regexp.MustCompile(`resp_rp\w+`).FindString(replay.body)
+			if replay.cache() != "exact" || id == "" {
+				t.Fatalf("%s: %s", c.name, status(replay))
+			}
+			if life == "after a restart" {
+				r.api.Close()
+				if err := r.store.Close(); err != nil {
+					t.Fatal(err)
+				}
+				r = begin()
+			}
+			in, _ := http.NewRequest(c.method, r.api.URL+strings.ReplaceAll(c.path, "REPLAY", id), nil)
+			in.Header.Set("Authorization", c.auth)
+			resp, err := r.api.Client().Do(in)
+			if err != nil || resp.StatusCode != c.status {
+				t.Fatalf("%s: %v %v", c.name, resp, err)
+			}
+			resp.Body.Close()
+			if last := asked[len(asked)-1]; !strings.HasPrefix(last, c.method) || strings.Contains(last, "_rp") {
+				t.Errorf("%s: the upstream got %s", c.name, last)
+			}
+			if got := r.ask(t, path, c.after); got.cache() != c.want {
+				t.Errorf("%s, %s: %s, want %s", c.name, life, status(got), c.want)
+			}
+			r.store.Close()
+		}
 	}
 }

@@ -2,10 +2,13 @@ package proxy
 
 import (
 	"context"
+	"crypto/sha256"
 	"encoding/binary"
 	"encoding/hex"
 	"math/rand/v2"
+	"net/url"
 	"strconv"
+	"strings"
 	"sync"
 
 	"github.com/tidwall/gjson"
@@ -98,6 +101,27 @@ func originalID(z *answer.Frozen) string {
 		}
 	}
 	return ""
+}
+
+// nameOf is the key under which the store finds the answer that the upstream has given an id, for a tenant.
+func nameOf(tenant, id string) store.Key {
+	return sha256.Sum256(appendText(appendText([]byte("id of an answer"), tenant), id))
+}
+
+// deleted removes the answer that a tenant deletes at the upstream, by its id or that of a replay in path, which names the original by now.
+// What the upstream then says does not matter: a client that has deleted an answer is not to get it again.
+func (s *Server) deleted(ctx context.Context, tenant, path string) {
+	at := strings.LastIndexByte(path, '/')
+	if at < 0 {
+		return
+	}
+	id, err := url.PathUnescape(path[at+1:])
+	if f := s.opts.APIs.ByPath(path[:at]); err != nil || f == nil || f.Handles == nil {
+		return
+	}
+	if e, _, ok := s.opts.Store.Lookup(nameOf(tenant, id)); ok {
+		s.faults.degraded(s.cache.Drop(ctx, e))
+	}
 }
 
 // values are the values of a header field that has few, made once.

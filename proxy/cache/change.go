@@ -59,6 +59,9 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 	if id != 0 {
 		c.verdicts.kept(r, f, e)
 	}
+	if id != 0 && r.Name != (store.Key{}) {
+		err = errors.Join(err, c.state.alias(r.Name, id, refused, e.Created))
+	}
 	if c.state.forms != nil && id != 0 && e.Prompt != "" {
 		err = errors.Join(err, guard("forms", func() error { c.state.forms.kept(r, f, e); return nil }))
 	}

@@ -346,3 +346,36 @@ func TestLogKeepsUsesTogether(t *testing.T) {
 		t.Errorf("%d events, of a reader %d, %d causes", len(s.log), len(reader.log), s.causes)
 	}
 }
+
+// TestNamesAreReplicated: the name of an answer leads every process to its entry, answers no request, and what one process removes by it is gone at
+// the others.
+func TestNamesAreReplicated(t *testing.T) {
+	a, wrote := newShared(t)
+	b, other := newShared(t, func(so *store.Options, _ *Options) { so.Process = 2 })
+	name := keyOf("the name")
+	r := a.request(letters(40), func(q *Request) { q.Name = name })
+	a.wants(r, "miss", 1)
+	apply := func(to *rig, log []Event) {
+		for _, ev := range log {
+			if !ev.Applied {
+				to.note(to.follower.Apply(t.Context(), ev))
+			}
+		}
+	}
+	apply(b, wrote.log)
+	other.answers = wrote.answers
+	asked := *r
+	asked.Key = name
+	if hit, stale, err := b.Lookup(t.Context(), &asked); hit != nil || stale != nil || err != nil {
+		t.Errorf("a name answers a request: %+v, %+v, %v", hit, stale, err)
+	}
+	e, _, ok := b.state.store.Lookup(name)
+	if !ok || e.ID != 1 {
+		t.Fatalf("the other process finds %+v", e)
+	}
+	b.note(b.Drop(t.Context(), e))
+	apply(a, other.log)
+	if a.state.store.Has(1) || b.state.store.Has(1) {
+		t.Error("the entry is still there")
+	}
+}

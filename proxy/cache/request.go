@@ -46,6 +46,10 @@ type Request struct {
 	// Passed is set by Touch, with Options.Studied.
 	Passed Passed
 
+	// Name is a key that Keep makes lead to the entry in the store, and that answers no request: the name by which a client deletes the answer.
+	// Zero: it has none.
+	Name store.Key
+
 	// The rest is for callers that know more than a prompt: a replay of a trace.
 	Vector []float32      // of the prompt; nil lets the cache embed it
 	Chain  topics.ChainID // with Vector: the digest of the earlier turns

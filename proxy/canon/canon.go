@@ -66,8 +66,8 @@ type Request struct {
 	Segments []Segment
 
 	// Uncacheable is empty or the reason why nothing of this request may be kept or served, a short token: n, audio,
-	// stored, background, previous-response, conversation, server-state, live-tools, live-web (where there is no other),
-	// encrypted-reasoning, unknown-field, empty-prompt.
+	// stored, background, previous-response, conversation, server-state, live-tools, unload, live-web (where there is no
+	// other), encrypted-reasoning, unknown-field, empty-prompt.
 	Uncacheable string
 	// ExactOnly is empty or the reason why it is matched by Key alone: tool-result, prefill, role (the last message is
 	// not a user's), media (no text), no-prompt, long-prompt (over maxPrompt), batch, tokens, embeddings.

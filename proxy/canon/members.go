@@ -110,7 +110,10 @@ func (p *Reader) readAside(name []byte, v uint32) (used bool, err *Error) {
 		return p.req.OwnCache, err
 	case "prompt_cache_key", "prompt_cache_options", "prompt_cache_retention":
 	default:
-		return slices.Contains(p.rules.Aside, string(name)), nil
+		if !slices.Contains(p.rules.Aside, string(name)) {
+			return false, nil
+		}
+		p.SetUncacheable(p.uncacheable(name, v))
 	}
 	return true, err
 }

@@ -1,6 +1,9 @@
 package canon
 
-import "strings"
+import (
+	"strings"
+	"time"
+)
 
 // liveWeb is the reason of requests for which the upstream searches the web. An operator may keep the answers; see [Request.Uncacheable].
 const liveWeb = "live-web"
@@ -69,6 +72,10 @@ func (d *doc) commonReason(name []byte, v uint32) string {
 		if d.given(v) {
 			return "conversation"
 		}
+	case "keep_alive":
+		if d.unloads(v) {
+			return "unload"
+		}
 	case "tools":
 		if d.anyItem(v, d.isLiveTool) {
 			return "live-tools"
@@ -84,9 +91,22 @@ func (d *doc) commonReason(name []byte, v uint32) string {
 // set reports whether a switch is on: given, and not false.
 func (d *doc) set(v uint32) bool { return d.given(v) && !d.is(v, falsy) }
 
-func (d *doc) isOne(v uint32) bool {
+func (d *doc) isOne(v uint32) bool { return d.isNumber(v, "d1e0;") }
+
+// isNumber reports whether v is the number with this canonical form.
+func (d *doc) isNumber(v uint32, canonical string) bool {
 	var buf [32]byte
-	return d.is(v, number) && string(appendNumber(buf[:0], d.text(v))) == "d1e0;"
+	return d.is(v, number) && string(appendNumber(buf[:0], d.text(v))) == canonical
+}
+
+// unloads reports whether v, how long Ollama keeps the model loaded after its answer, is zero seconds: the request then frees the memory of the
+// server, which a stored answer would not do.
+func (d *doc) unloads(v uint32) bool {
+	if d.is(v, text) {
+		length, err := time.ParseDuration(string(d.text(v)))
+		return err == nil && length == 0
+	}
+	return d.isNumber(v, "de0;")
 }
 
 func (d *doc) anyItem(v uint32, is func(uint32) bool) bool {

@@ -13,7 +13,8 @@ const (
 	codeGenerate = 7
 )
 
-// aside are members that cannot change an answer: keep_alive is how long the model stays loaded afterwards.
+// aside are members that cannot change an answer: keep_alive is how long the model stays loaded afterwards. A request that unloads it at
+// once is not answered from the cache; package canon says so.
 var aside = []string{"keep_alive"}
 
 // Chat is the chat API of Ollama.
