@@ -87,21 +87,20 @@ var faults = []fault{
 // faulty is a replica with a fault.
 type faulty struct {
 	*fault
-	net.Listener
+	url string
 	got atomic.Int64 // requests
 }
 
 func newFaulty(t *testing.T, of *fault) *faulty {
+	if of.ending == down {
+		return &faulty{fault: of, url: closedPort(t)}
+	}
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	f := &faulty{fault: of, Listener: l}
 	t.Cleanup(func() { l.Close() })
-	if of.ending == down {
-		l.Close()
-		return f
-	}
+	f := &faulty{fault: of, url: "http://" + l.Addr().String()}
 	go func() {
 		for {
 			c, err := l.Accept()
@@ -177,7 +176,7 @@ func callFaulty(t *testing.T, fleet []*fault, way path) {
 	var text []string
 	for i, f := range fleet {
 		r := newFaulty(t, f)
-		replicas, targets, text = append(replicas, r), append(targets, at(t, "http://"+r.Addr().String(), named(fmt.Sprint("r", i)))), append(text, f.name)
+		replicas, targets, text = append(replicas, r), append(targets, at(t, r.url, named(fmt.Sprint("r", i)))), append(text, f.name)
 	}
 	limit, hanging := time.Minute, slices.ContainsFunc(fleet, func(f *fault) bool { return f.ending == hangs })
 	if hanging {

@@ -20,6 +20,25 @@ func until(t *testing.T, what string, holds func() bool) {
 	}
 }
 
+// received returns what a test waits for on a channel.
+func received[T any](t *testing.T, what string, from <-chan T) (v T) {
+	t.Helper()
+	select {
+	case v = <-from:
+	case <-time.After(20 * time.Second):
+		t.Fatalf("not in time: %s", what)
+	}
+	return v
+}
+
+// holds waits for a channel in the handler of a replica. It does not outlast the test: closing the server waits for its handlers.
+func holds(t *testing.T, until <-chan struct{}) {
+	select {
+	case <-until:
+	case <-t.Context().Done():
+	}
+}
+
 // TestChecks: a replica whose checks fail gets no requests until one is good. Any answer to the list of models is good, except for an
 // error of the replica; of a path of its own, only status 2xx is.
 func TestChecks(t *testing.T) {

@@ -245,10 +245,10 @@ func TestOneReplica(t *testing.T) {
 func TestLeader(t *testing.T) {
 	begin, end := make(chan struct{}), make(chan struct{})
 	a := newStub(t, func(w http.ResponseWriter, _ *http.Request) {
-		<-begin
+		holds(t, begin)
 		io.WriteString(w, "first")
 		w.(http.Flusher).Flush()
-		<-end
+		holds(t, end)
 	})
 	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a"))}, Leaders: 64})
 	c.leaderWait = time.Hour
@@ -271,7 +271,7 @@ func TestLeader(t *testing.T) {
 	go send(ctx)
 	until(t, "the second request waits", func() bool { return load().InFlight == 2 })
 	leave()
-	<-done
+	received(t, "the second request ends", done)
 	go send(t.Context())
 	until(t, "the third request waits", func() bool { return load().InFlight == 2 })
 	if n := len(a.calls()); n != 0 || pending == 0 {
@@ -281,8 +281,8 @@ func TestLeader(t *testing.T) {
 	until(t, "the third request is sent", func() bool { return len(a.calls()) == 1 })
 	until(t, "both answers have begun", func() bool { return load().Pending == 0 })
 	close(end)
-	<-done
-	<-done
+	received(t, "an answer", done)
+	received(t, "the other answer", done)
 	if l := load(); l.InFlight != 0 || l.Held == 0 {
 		t.Errorf("at the end: %+v", l)
 	}
@@ -291,7 +291,7 @@ func TestLeader(t *testing.T) {
 // TestLeaderThatHangs: a request does not wait for another one for ever.
 func TestLeaderThatHangs(t *testing.T) {
 	stop := make(chan struct{})
-	a := newStub(t, func(http.ResponseWriter, *http.Request) { <-stop })
+	a := newStub(t, func(http.ResponseWriter, *http.Request) { holds(t, stop) })
 	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a"))}, Leaders: 64})
 	c.leaderWait = time.Millisecond
 	var wg sync.WaitGroup

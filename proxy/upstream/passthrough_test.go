@@ -68,7 +68,7 @@ func bodyIsOpen(t *testing.T, body string) {
 		t.Fatal(err)
 	}
 	close(late.begun)
-	if err := <-late.end; err != io.EOF {
+	if err := received(t, "the end of the body", late.end); err != io.EOF {
 		t.Errorf("the end of the body reads as %v", err)
 	}
 }
@@ -169,7 +169,7 @@ func (f tripFunc) RoundTrip(r *http.Request) (*http.Response, error) { return f(
 // TestHeaderComesFirst: a client gets the header of an answer whose body is late, or never comes, and no type that the replica has not sent.
 func TestHeaderComesFirst(t *testing.T) {
 	rest := make(chan struct{})
-	replica := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	replica := newStub(t, func(w http.ResponseWriter, r *http.Request) {
 		w.Header()["Content-Type"] = nil
 		if r.URL.Path != "/stream" {
 			w.Header().Set("Content-Length", "6")
@@ -178,23 +178,25 @@ func TestHeaderComesFirst(t *testing.T) {
 		if r.URL.Path == "/cut" {
 			panic(http.ErrAbortHandler)
 		}
-		<-rest
+		holds(t, rest)
 		io.WriteString(w, "<html>")
-	}))
-	defer replica.Close()
+	})
 	base, err := url.Parse(replica.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	api := httptest.NewServer(passTo(t, newClient(t, Options{Replicas: []Target{{Base: base}}})))
-	defer api.Close()
+	api := newStub(t, passTo(t, newClient(t, Options{Replicas: []Target{{Base: base}}})).ServeHTTP)
 	for _, path := range []string{"/late", "/cut", "/stream"} {
 		resp, err := http.Get(api.URL + path)
 		if err != nil {
 			t.Fatal(path, err)
 		}
 		if path != "/cut" {
-			rest <- struct{}{}
+			select {
+			case rest <- struct{}{}:
+			case <-time.After(20 * time.Second):
+				t.Fatal(path, ": no handler waits; status ", resp.StatusCode)
+			}
 		}
 		text, err := io.ReadAll(resp.Body)
 		resp.Body.Close()

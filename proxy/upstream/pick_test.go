@@ -63,7 +63,7 @@ func TestHandshake(t *testing.T) {
 // TestHeldAnswerTakesNoCall: an answer that is kept while another replica is asked takes no call of its replica away.
 func TestHeldAnswerTakesNoCall(t *testing.T) {
 	goOn := make(chan struct{})
-	a, b := newStub(t, fails(429, "")), newStub(t, func(http.ResponseWriter, *http.Request) { <-goOn })
+	a, b := newStub(t, fails(429, "")), newStub(t, func(http.ResponseWriter, *http.Request) { holds(t, goOn) })
 	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a")), at(t, b.URL, named("b"))}, Chooser: firstOf{}, Bounds: Concurrency{Calls: 1}})
 	done := make(chan struct{})
 	go func() {
@@ -76,7 +76,7 @@ func TestHeldAnswerTakesNoCall(t *testing.T) {
 		t.Error("the first replica has no free call")
 	}
 	close(goOn)
-	<-done
+	received(t, "the answer", done)
 }
 
 // TestLastAnswerCounts: where all replicas refuse a request, the client gets the last answer of one as it came, also if another one cannot

@@ -85,14 +85,20 @@ type firstOf struct{}
 
 func (firstOf) Choose(_ *prefix.Request, loads []prefix.Load) int { return 0 }
 
-// closedPort is the address of a port on which no process listens.
+// closedPort is the address of a port on which no process listens. It is the client's end of a connection: a listener's port that was closed
+// could be the next server's.
 func closedPort(t *testing.T) string {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
-	return "http://" + l.Addr().String()
+	t.Cleanup(func() { l.Close() })
+	c, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	return "http://" + c.LocalAddr().String()
 }
 
 // clock is a time that a test sets.
