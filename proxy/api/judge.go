@@ -71,12 +71,13 @@ func (j *judge) Judge(r gjson.Result, request []byte) answer.Verdict {
 	return x.Verdict
 }
 
-// place is where rules look in an answer. "a[].b" is the member b of each element of the member a.
+// place is where rules look in an answer. "a[].b" is the member b of each element of the member a, and "a[t].b" of those of type t.
 type place struct {
 	rules   []int // in the list
 	names   []string
 	members []*place // of these names
-	each    *place   // of the elements; nil: no rule looks at them
+	types   []string
+	each    []*place // of elements of these types; "": of all
 	unit    bool     // see judging
 }
 
@@ -85,22 +86,26 @@ const mostNames = 8
 
 // under returns the place at a path, which is made where it is not there.
 func (p *place) under(path string) *place {
-	for name := range strings.SplitSeq(strings.Trim(path, "."), ".") {
-		name, list := strings.CutSuffix(name, "[]")
-		if i := slices.Index(p.names, name); i >= 0 {
-			p = p.members[i]
-		} else if name != "" {
-			p.names, p.members = append(p.names, name), append(p.members, new(place))
-			p = p.members[len(p.members)-1]
-		}
-		if list && p.each == nil {
-			p.each = new(place)
+	for part := range strings.SplitSeq(strings.Trim(path, "."), ".") {
+		name, kind, list := strings.Cut(part, "[")
+		if name != "" {
+			p = placeOf(&p.names, &p.members, name)
 		}
 		if list {
-			p = p.each
+			p = placeOf(&p.types, &p.each, strings.TrimSuffix(kind, "]"))
 		}
 	}
 	return p
+}
+
+// placeOf returns the place of a name, which is added where it is not there.
+func placeOf(names *[]string, places *[]*place, name string) *place {
+	i := slices.Index(*names, name)
+	if i < 0 {
+		i = len(*names)
+		*names, *places = append(*names, name), append(*places, new(place))
+	}
+	return (*places)[i]
 }
 
 // judging is an answer while it is judged. A unit of it is what must say something: a choice, or all of it where it has no choices.
@@ -135,13 +140,26 @@ func (x *judging) judge(p *place, v gjson.Result) {
 			x.judge(member, of[i])
 		}
 	}
-	if p.each != nil {
+	if len(p.each) > 0 {
 		for _, e := range rawjson.Elements(v) {
-			x.judge(p.each, e)
+			x.judgeElement(p, e)
 		}
 	}
 	if p.unit {
 		x.endUnit()
+	}
+}
+
+// judgeElement judges an element of a list by the rules for its type, and for all.
+func (x *judging) judgeElement(list *place, e gjson.Result) {
+	kind, known := "", false
+	for i, of := range list.types {
+		if of != "" && !known {
+			kind, known = e.Get("type").Str, true
+		}
+		if of == "" || of == kind {
+			x.judge(list.each[i], e)
+		}
 	}
 }
 
@@ -179,12 +197,6 @@ func notOne(of ...string) func(gjson.Result) bool {
 // other rejects what is there, except for these texts.
 func other(of ...string) func(gjson.Result) bool {
 	return func(v gjson.Result) bool { return rawjson.Given(v) && notOne(of...)(v) }
-}
-
-// typed rejects what reject does of these types.
-func typed(reject func(gjson.Result) bool, types ...string) func(gjson.Result) bool {
-	of := one(types...)
-	return func(v gjson.Result) bool { return of(v.Get("type")) && reject(v) }
 }
 
 // broken rejects a call without the name of a tool, or with arguments that cannot be read. A client could only repeat it.

@@ -104,10 +104,9 @@ var judgeRules = []rule{
 	{apis: chats, paths: message + ".tool_calls[]", rejects: broken, reason: answer.ReasonMalformed, source: "reports of empty names: xLLM-AI/xllm 722"},
 	{apis: chats, paths: message + ".function_call", rejects: func(v gjson.Result) bool { return isCall(v) && broken(v) }, reason: answer.ReasonMalformed,
 		source: openaiChat},
-	{apis: items, paths: "output[]", rejects: typed(broken, "function_call", "custom_tool_call"), reason: answer.ReasonMalformed, source: openaiItems},
-	{apis: blocks, paths: "content[]", rejects: typed(broken, "tool_use"), reason: answer.ReasonMalformed, source: anthropic},
-	{apis: blocks, paths: "content[]", rejects: typed(func(v gjson.Result) bool { return !v.Get("input").IsObject() }, "tool_use"),
-		reason: answer.ReasonMalformed, source: anthropic},
+	{apis: items, paths: "output[function_call] output[custom_tool_call]", rejects: broken, reason: answer.ReasonMalformed, source: openaiItems},
+	{apis: blocks, paths: "content[tool_use]", rejects: broken, reason: answer.ReasonMalformed, source: anthropic},
+	{apis: blocks, paths: "content[tool_use].input", rejects: func(v gjson.Result) bool { return !v.IsObject() }, reason: answer.ReasonMalformed, source: anthropic},
 	{apis: lines, paths: "message.tool_calls[]", rejects: broken, reason: answer.ReasonMalformed, source: ollamaChat},
 
 	// Refusals.
@@ -117,29 +116,18 @@ var judgeRules = []rule{
 	// Embeddings.
 	{apis: "embeddings", paths: "data", rejects: notList, reason: answer.ReasonMalformed, source: vectorReports},
 	{apis: "embeddings", paths: "data", rejects: rawjson.Empty, reason: answer.ReasonEmpty, source: vectorReports},
-	{apis: "embeddings", paths: "data[].embedding", rejects: func(v gjson.Result) bool { return !filled(v) }, reason: answer.ReasonEmpty, source: vectorReports},
-	{apis: "embeddings", paths: ".", against: strangeVectors, reason: answer.ReasonMalformed, source: vectorReports},
+	{apis: "embeddings", paths: "data", against: strangeVectors, reason: answer.ReasonMalformed, source: vectorReports},
 
 	// What is said. An answer that says and calls nothing is empty.
 	{apis: chats, paths: message + ".content " + choice + ".text", says: answer.ContentText},
-	{apis: items, paths: "output[]", says: func(v gjson.Result) string {
-		if v.Get("type").Str != "message" {
-			return ""
-		}
-		return answer.ContentText(v.Get("content"))
-	}},
-	{apis: blocks, paths: "content[]", says: func(v gjson.Result) string {
-		if v.Get("type").Str != "text" {
-			return ""
-		}
-		return v.Get("text").Str
-	}},
+	{apis: items, paths: "output[message].content", says: answer.ContentText},
+	{apis: blocks, paths: "content[text].text", says: answer.ContentText},
 	{apis: lines, paths: "message.content response", says: answer.ContentText},
 
 	// Sources of the live web: an operator may keep such answers. Citations of documents and files, which the client has sent, are none.
 	{apis: chats + " " + items, paths: "citations[]", rejects: webSource, reason: answer.ReasonLiveWeb, source: perplexity + "; docs.x.ai/docs: live search"},
-	{apis: chats, paths: "search_results search_info web_search vertex_ai_grounding_metadata", rejects: filled, reason: answer.ReasonLiveWeb,
-		source: perplexity + "; DashScope enable_search; docs.bigmodel.cn: web_search; docs.litellm.ai: Vertex AI grounding"},
+	{apis: chats, paths: "search_results search_info web_search vertex_ai_grounding_metadata venice_parameters.web_search_citations", rejects: filled,
+		reason: answer.ReasonLiveWeb, source: perplexity + "; DashScope: enable_search; docs.bigmodel.cn: web_search; docs.litellm.ai: grounding; docs.venice.ai"},
 	{apis: chats, paths: message + ".annotations[].type", rejects: one("url_citation"), reason: answer.ReasonLiveWeb, source: openaiChat},
 	{apis: chats, paths: message + ".executed_tools", rejects: filled, reason: answer.ReasonLiveWeb, source: "console.groq.com/docs/compound"},
 	{apis: items, paths: "output[].content[].annotations[].type", rejects: one("url_citation"), reason: answer.ReasonLiveWeb, source: openaiItems},

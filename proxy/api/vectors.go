@@ -15,10 +15,10 @@ import (
 
 // strangeVectors rejects embeddings unless there is a vector for each input of the request, all of one length, which is the one that the request
 // asks for, each with its index or none with any. request may be nil.
-func strangeVectors(r gjson.Result, request []byte) bool {
+func strangeVectors(data gjson.Result, request []byte) bool {
 	count, length := 0, 0
 	var places []int64
-	for _, d := range rawjson.Elements(r.Get("data")) {
+	for _, d := range rawjson.Elements(data) {
 		var of [2]gjson.Result
 		rawjson.Members(d, of[:], "index", "embedding")
 		if of[0].Type == gjson.Number {
@@ -69,39 +69,52 @@ func inputs(input gjson.Result) (n int) {
 
 // lengthOf returns the length of a vector, a list of numbers or the base64 of float32; 0 for one that no client can use: another value in it, a
 // number that is not finite as float32, or nothing but zeros.
-func lengthOf(v gjson.Result) (n int) {
-	zero := true
-	if v.Type == gjson.String {
-		raw, err := base64.StdEncoding.DecodeString(v.Str)
-		if err != nil || len(raw)%4 != 0 {
+func lengthOf(v gjson.Result) int {
+	switch {
+	case v.Type == gjson.String:
+		return lengthOfBase64(v.Str)
+	case !v.IsArray():
+		return 0
+	}
+	rest := v.Raw[1 : len(v.Raw)-1]
+	for _, other := range []byte(`ntf"[{`) { // with which all begin that are no numbers
+		if strings.IndexByte(rest, other) >= 0 {
 			return 0
 		}
-		for ; len(raw) > 0; raw = raw[4:] {
-			f := float64(math.Float32frombits(binary.LittleEndian.Uint32(raw)))
-			if math.IsNaN(f) || math.IsInf(f, 0) {
+	}
+	exponents := strings.IndexByte(rest, 'e') >= 0 || strings.IndexByte(rest, 'E') >= 0
+	n, zero := 0, true
+	for more := true; more; n++ {
+		var number string
+		if number, rest, more = strings.Cut(rest, ","); zero || exponents || len(number) > 30 { // all others are in range
+			f, err := strconv.ParseFloat(strings.TrimSpace(number), 32)
+			if err != nil {
 				return 0
 			}
 			zero = zero && f == 0
-			n++
-		}
-	} else if v.IsArray() {
-		for number := range strings.SplitSeq(v.Raw[1:len(v.Raw)-1], ",") {
-			if number = strings.TrimSpace(number); number == "" || number[0] != '-' && (number[0] < '0' || number[0] > '9') {
-				return 0
-			}
-			// Only an exponent, or very many digits, can be out of range.
-			if zero || len(number) > 30 || strings.IndexByte(number, 'e') > 0 || strings.IndexByte(number, 'E') > 0 {
-				f, err := strconv.ParseFloat(number, 32)
-				if err != nil {
-					return 0
-				}
-				zero = zero && f == 0
-			}
-			n++
 		}
 	}
 	if zero {
 		return 0
 	}
 	return n
+}
+
+func lengthOfBase64(text string) int {
+	raw, err := base64.StdEncoding.DecodeString(text)
+	if err != nil || len(raw)%4 != 0 {
+		return 0
+	}
+	zero := true
+	for at := 0; at < len(raw); at += 4 {
+		f := float64(math.Float32frombits(binary.LittleEndian.Uint32(raw[at:])))
+		if math.IsNaN(f) || math.IsInf(f, 0) {
+			return 0
+		}
+		zero = zero && f == 0
+	}
+	if zero {
+		return 0
+	}
+	return len(raw) / 4
 }

@@ -14,12 +14,12 @@ var liveMembers = map[string]bool{"web_search_options": true, "search_parameters
 	"compound_custom": true, "web_search": true}
 
 // liveModel reports whether a model searches the web unasked, by its name behind those of gateways and vendors: OpenRouter's models with
-// this suffix, Perplexity's, OpenAI's for searches and Groq's compound systems. A name that only looks so costs hits, and no wrong answer.
+// this suffix, Venice's, Perplexity's, OpenAI's for searches and Groq's compound systems. A name that only looks so costs hits, and no wrong answer.
 func liveModel(name string) bool {
 	name = name[strings.LastIndexByte(name, '/')+1:]
 	has := func(part string) bool { return strings.Contains(name, part) }
 	begins := func(with string) bool { return name == with || strings.HasPrefix(name, with+"-") }
-	return has(":online") || strings.HasSuffix(name, "-online") || begins("sonar") || has("-search-preview") || has("-search-api") || begins("compound")
+	return has(":online") || has("enable_web_search=") || strings.HasSuffix(name, "-online") || begins("sonar") || has("-search-preview") || has("-search-api") || begins("compound")
 }
 
 // uncacheable returns why a member of the body forbids keeping its answer; "" when it does not.
@@ -75,6 +75,10 @@ func (d *doc) commonReason(name []byte, v uint32) string {
 	case "keep_alive":
 		if d.unloads(v) {
 			return "unload"
+		}
+	case "data_sources": // Azure's, of documents that change
+		if d.set(v) {
+			return "live-tools"
 		}
 	case "tools":
 		if d.anyItem(v, d.isLiveTool) {

@@ -45,7 +45,7 @@ func scopeOf(r *canon.Request) canon.Hash { return r.Scope }
 // TestLiveModels: models that search the web unasked, and names that look a little like theirs.
 func TestLiveModels(t *testing.T) {
 	for model, live := range map[string]bool{
-		"x:online": true, "openai/gpt-4o:online": true, "sonar": true, "sonar-pro": true, "perplexity/sonar-reasoning-pro": true,
+		"x:online": true, "openai/gpt-4o:online": true, "qwen3-4b:strip_thinking_response=true&enable_web_search=on": true, "sonar": true, "sonar-pro": true, "perplexity/sonar-reasoning-pro": true,
 		"llama-3.1-sonar-small-128k-online": true, "gpt-4o-search-preview": true, "gpt-4o-mini-search-preview-2025-03-11": true, "gpt-5-search-api": true,
 		"groq/compound": true, "groq/compound-mini": true, "compound-beta": true,
 		"gpt-4o": false, "online": false, "sonarqube": false, "sonar/llama-3": false, "compounds": false, "search": false, "x:free": false, "": false,
@@ -96,6 +96,7 @@ func TestReasons(t *testing.T) {
 		{chat, ask(`,"plugins":[{"id":"web"}]`), "live-web", ""},
 		{chat, ask(`,"compound_custom":{"tools":{}}`), "live-web", ""},
 		{chat, ask(`,"web_search":true`), "live-web", ""},
+		{chat, ask(`,"data_sources":[{"type":"azure_search"}]`), "live-tools", ""},
 		{chat, ask(`,"web_search":false,"plugins":null`), "", ""},
 		{chat, ask(`,"web_search":true,"store":true`), "stored", ""},
 		{chat, ask(`,"store":true,"web_search":true`), "stored", ""},

@@ -43,6 +43,7 @@ func TestJudge(t *testing.T) {
 		{"a call without a name", false, message(`{"type":"tool_use","id":"toolu_1","name":"","input":{}}`, "tool_use"), answer.ReasonMalformed},
 		{"a call whose name is missing", false, message(`{"type":"tool_use","id":"toolu_1","input":{}}`, "tool_use"), answer.ReasonMalformed},
 		{"an error block", false, message(text+`,{"type":"error","error":{"type":"overloaded_error"}}`, "end_turn"), answer.ReasonError},
+		{"an error block that says nothing more", false, message(text+`,{"type":"error","message":"x"}`, "end_turn"), answer.ReasonError},
 		{"an error in a block", false, message(`{"type":"text","text":"a","error":{"message":"x"}}`, "end_turn"), answer.ReasonError},
 		{"a page of a search", false, message(`{"type":"text","text":"a","citations":[{"type":"web_search_result_location","url":"https://a.example"}]}`, "end_turn"), answer.ReasonLiveWeb},
 		{"places in documents", false, message(`{"type":"text","text":"a","citations":[{"type":"char_location"},{"type":"search_result_location","source":"https://a.example"}]}`, "end_turn"), ""},

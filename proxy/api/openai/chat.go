@@ -22,7 +22,7 @@ var Chat = api.Family{
 				"prediction", "response_format", "tool_calls",
 			},
 			[]string{
-				"add_generation_prompt", "chat_template", "chat_template_kwargs", "compound_custom", "continue_final_message", "enable_search",
+				"add_generation_prompt", "chat_template", "chat_template_kwargs", "compound_custom", "continue_final_message", "data_sources", "enable_search",
 				"enable_thinking", "max_completion_tokens", "search_parameters", "tool_call_id", "web_search", "web_search_options",
 			}),
 		Tools:        []string{"tools", "functions"},

@@ -36,9 +36,9 @@ func TestEmbeddingsJudge(t *testing.T) {
 		{"an index left out", false, `{"data":[{"index":0,"embedding":[1]},{"index":2,"embedding":[2]}]}`, answer.ReasonMalformed},
 		{"an index missing", false, `{"data":[{"index":0,"embedding":[1]},{"embedding":[2]}]}`, answer.ReasonMalformed},
 		{"an object for a vector", false, `{"data":[{"embedding":{"values":[1]}}]}`, answer.ReasonMalformed},
-		{"null for a vector", false, `{"data":[{"embedding":null}]}`, answer.ReasonEmpty},
+		{"null for a vector", false, `{"data":[{"embedding":null}]}`, answer.ReasonMalformed},
 		{"no data", false, `{"data":[]}`, answer.ReasonEmpty},
-		{"no vector", false, `{"data":[{"embedding":[1]},{"embedding":[]}]}`, answer.ReasonEmpty},
+		{"no vector", false, `{"data":[{"embedding":[1]},{"embedding":[]}]}`, answer.ReasonMalformed},
 		{"data missing", false, `{}`, answer.ReasonMalformed},
 		{"streamed embeddings", true, "data: [DONE]\n\n", answer.ReasonMalformed},
 	})

@@ -44,7 +44,8 @@ func reference() string {
 	}
 	fmt.Fprintf(&b, `# Reference
 
-Every setting, header and path of the admin API. A test makes this page from the code: do not edit it.
+Every setting, header and path of the admin API. A test makes this page from the code: do not edit it. Which answers of which upstreams are
+not kept is in [answers](answers.md#what-an-upstream-must-send-to-be-kept).
 
 ## Settings
 
