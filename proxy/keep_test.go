@@ -229,14 +229,20 @@ func TestHugeAnswers(t *testing.T) {
 	}
 }
 
-// TestUsageOptionRefused: an upstream that refuses stream_options is asked again without it, once.
+// TestUsageOptionRefused: an upstream that refuses stream_options, or fails because of it, is asked again without it, once.
 func TestUsageOptionRefused(t *testing.T) {
+	for _, status := range []int{http.StatusBadRequest, http.StatusInternalServerError} {
+		testUsageOptionRefused(t, status)
+	}
+}
+
+func testUsageOptionRefused(t *testing.T, status int) {
 	var bodies []string
 	up := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		b, _ := io.ReadAll(q.Body)
 		bodies = append(bodies, string(b))
 		if strings.Contains(string(b), "stream_options") {
-			w.WriteHeader(http.StatusBadRequest)
+			w.WriteHeader(status)
 			w.Write([]byte(`{"error":{"message":"Unknown parameter: stream_options"}}`))
 			return
 		}
