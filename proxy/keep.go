@@ -51,6 +51,9 @@ func (o *outcome) keep(cut error, call *observe.Call) (k *keptInfo) {
 			return nil
 		}
 		frozen.Origin = answer.Origin(o.origin)
+		if !o.usageAsked() {
+			frozen.ShowUsage()
+		}
 		e := q.entry(o.x.found, frozen, verdict, call.Took)
 		req := q.req
 		if id := originalID(frozen); q.family.Handles != nil && id != "" {

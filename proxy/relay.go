@@ -118,7 +118,7 @@ func (x *work) stream() error {
 		if _, failed := x.w.Write(p); failed != nil {
 			return x.cut()
 		}
-		if end && filter != nil {
+		if filter != nil && (end || err != nil) {
 			x.w.Write(filter.Rest())
 		}
 		switch {
@@ -133,8 +133,12 @@ func (x *work) stream() error {
 
 // hidesUsage reports whether the client must not see the usage that the stream may report: it has not asked for it, and the
 // proxy or the leader's client has.
-func (x *work) hidesUsage() bool {
-	return !x.r.IncludeUsage && (slices.Contains(x.o.reply.Added, dialect.StreamUsage) || x.status.result == Shared && x.r.family.UsageOption)
+func (x *work) hidesUsage() bool { return !x.r.IncludeUsage && x.o.usageAsked() }
+
+// usageAsked reports whether the upstream was asked for the usage of its stream, by the client or by the proxy. A stream that reports its
+// usage without that shows it to everybody.
+func (o *outcome) usageAsked() bool {
+	return o.x.r.IncludeUsage || slices.Contains(o.reply.Added, dialect.StreamUsage)
 }
 
 // cut is the result of a relay that ends before its recording. Clients close a stream as soon as they have read its terminal
