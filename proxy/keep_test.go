@@ -129,10 +129,14 @@ func TestLiveAnswersOfARule(t *testing.T) {
 	}), func(o *Options) {
 		o.Rules = []*rules.Rule{{Name: "live", Match: rules.Match{Namespaces: []string{"live"}}, Mode: ModeSemantic, TTL: time.Hour, LiveWeb: true}}
 	})
-	for _, c := range []struct{ prompt, namespace, want string }{
-		{capital, "live", "miss"}, {capital, "live", "exact"}, {similar, "live", "miss"}, {capital, "other", "miss"}, {capital, "other", "miss"},
+	for _, c := range []struct{ model, prompt, namespace, want string }{
+		{"gpt-4o", capital, "live", "miss"}, {"gpt-4o", capital, "live", "exact"}, {"gpt-4o", similar, "live", "miss"},
+		{"gpt-4o", capital, "other", "miss"}, {"gpt-4o", capital, "other", "miss"},
+		{"perplexity/sonar", capital, "live", "miss"}, {"perplexity/sonar", capital, "live", "exact"}, {"perplexity/sonar", similar, "live", "miss"},
+		{"perplexity/sonar", capital, "other", "bypass"}, {"gpt-4o:online", capital, "other", "bypass"},
 	} {
-		if got := r.ask(t, "/v1/chat/completions", chat(c.prompt), "X-Reprise-Namespace: "+c.namespace); got.cache() != c.want {
+		asked := strings.Replace(chat(c.prompt), "gpt-4o", c.model, 1)
+		if got := r.ask(t, "/v1/chat/completions", asked, "X-Reprise-Namespace: "+c.namespace); got.cache() != c.want {
 			t.Errorf("%+v: %s", c, status(got))
 		}
 	}
