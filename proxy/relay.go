@@ -118,7 +118,7 @@ func (x *work) stream() error {
 		if _, failed := x.w.Write(p); failed != nil {
 			return x.cut()
 		}
-		if filter != nil && (end || err != nil) {
+		if end && filter != nil {
 			x.w.Write(filter.Rest())
 		}
 		switch {

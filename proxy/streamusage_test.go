@@ -5,6 +5,7 @@ import (
 	"io"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -182,5 +183,21 @@ func TestMovedMembersOfAnObject(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestCutBehindWhatWaits: where the upstream breaks off while a chunk waits for the next one, the client has all that was sent.
+func TestCutBehindWhatWaits(t *testing.T) {
+	u := &reporters[slices.IndexFunc(reporters, func(u reporter) bool { return u.name == "llama.cpp" })]
+	sent := strings.TrimSuffix(u.text(u.asked[:2]), "data: [DONE]\n\n") + `data: {"choices":[],"usa`
+	r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "text/event-stream")
+		io.WriteString(w, sent)
+		http.NewResponseController(w).Flush()
+		panic(http.ErrAbortHandler)
+	}))
+	got, err := r.try("/v1/chat/completions", chat("What does it report?", `"stream":true`))
+	if err == nil || got.body != sent {
+		t.Errorf("%v, %s, want %s", err, got.body, sent)
 	}
 }
