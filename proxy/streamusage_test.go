@@ -80,7 +80,7 @@ var reporters = []reporter{
 			`ALL,"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null,"native_finish_reason":null}],"usage":U`},
 		asked: []string{`ALL,"choices":[{"index":0,"delta":{"role":"assistant","content":"Hi"},"finish_reason":"stop","native_finish_reason":"stop"}]`,
 			`ALL,"choices":[{"index":0,"delta":{"role":"assistant","content":""},"finish_reason":null,"native_finish_reason":null}],"usage":U`}},
-	{name: "xAI", all: `"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m-1"`,
+	{name: "xAI", dialect: "xai", all: `"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"m-1"`,
 		unasked: []string{`ALL,"choices":[{"index":0,"delta":{"content":"Hi","role":"assistant"}}],"system_fingerprint":"fp_3"`,
 			`ALL,"choices":[{"index":0,"delta":{},"finish_reason":"stop"}],"system_fingerprint":"fp_3"`},
 		asked: []string{`ALL,"choices":[{"index":0,"delta":{"content":"Hi","role":"assistant"}}],"system_fingerprint":"fp_3"`,
