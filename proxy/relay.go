@@ -38,6 +38,8 @@ func (x *work) relay(o *outcome, leads bool) (result Result, err error) {
 	result = x.status.result
 	streamed := answer.IsStream(o.rec.Header.Get("Content-Type"))
 	switch {
+	case o.known.partial():
+		err = x.whole()
 	case o.rec.Status == http.StatusOK && streamed != x.r.Stream && result == Shared:
 		err = x.convert() // the leader asked for the other form
 	case streamed:
@@ -79,6 +81,9 @@ func (x *work) waited() {
 func (x *work) whole() error {
 	body, err := x.reader.Wait(x.r.http.Context())
 	if errors.Is(err, upstream.ErrTooLarge) {
+		if x.o.known.partial() {
+			return errItems
+		}
 		if x.status.result == Miss {
 			x.status.detail = append(x.status.detail, "not-stored="+x.s.notHeld(x.o.rec))
 		}
@@ -87,11 +92,17 @@ func (x *work) whole() error {
 	if err != nil {
 		return x.goneOr(err)
 	}
+	if body, err = x.wholeItems(body); err != nil {
+		return err
+	}
 	x.copyHeader()
 	x.describe()
 	x.status.write(x.w.Header(), len(body))
 	x.w.WriteHeader(x.o.rec.Status)
 	x.w.Write(body)
+	if x.o.known.partial() && x.o.kept.items != nil {
+		x.touchItems(x.o.known.hits)
+	}
 	return nil
 }
 
@@ -173,7 +184,7 @@ func (x *work) convert() error {
 		return &replayError{x.o.kept.entry, err}
 	}
 	x.describe()
-	err = x.replay(z, x.status, nil)
+	err = x.replay(z, x.status)
 	if failed := (*replayError)(nil); errors.As(err, &failed) {
 		failed.entry = x.o.kept.entry
 	}
@@ -226,6 +237,8 @@ func (x *work) reason() string {
 		return "request"
 	case x.stale != nil:
 		return "stale"
+	case x.known.partial():
+		return "partial"
 	default:
 		return "uri-miss"
 	}
