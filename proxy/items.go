@@ -50,12 +50,23 @@ func (q *request) lookItems(ctx context.Context) *known {
 		return nil
 	}
 	k := &known{hits: make([]*cache.Hit, len(q.Items)), stale: make([]*cache.Hit, len(q.Items))}
+	keys, ahead := make([]store.Key, len(q.Items)), 0 // of so many items the shared store was asked
+	for i, key := range q.Items {
+		keys[i] = store.Key(key)
+	}
 	for i := range q.Items {
 		if ctx.Err() != nil {
 			break
 		}
-		hit, stale, err := q.s.cache.Lookup(ctx, q.item(i))
+		r := q.item(i)
+		if i >= ahead {
+			r.Next = keys[i+1 : min(i+fetched, len(keys))]
+		}
+		hit, stale, err := q.s.cache.Lookup(ctx, r)
 		q.s.faults.degraded(err)
+		if i >= ahead && r.Next == nil {
+			ahead = i + fetched
+		}
 		k.hits[i], k.stale[i] = hit, stale
 		if hit != nil {
 			k.found++
@@ -63,6 +74,9 @@ func (q *request) lookItems(ctx context.Context) *known {
 	}
 	return k
 }
+
+// fetched is of how many items the shared store is asked at once.
+const fetched = 64
 
 // item is the request for item i alone.
 func (q *request) item(i int) *cache.Request {
