@@ -132,7 +132,7 @@ func (m *Marker) everEmpty() bool {
 }
 
 // sgLang is in each chunk of SGLang, which have an empty usage in any case. A quote inside a string would be escaped.
-const sgLang = `"matched_stop":`
+const sgLang = `matched_stop":`
 
 // add adds slots, the first of which is the first by its place, at their places.
 func (m *Marker) add(slots ...Slot) {

@@ -250,11 +250,10 @@ func (x *call) refusesField(reply *Reply) bool {
 	return false
 }
 
-// mayBeOfField reports whether a status may be due to a member that the server does not know. 503 and 529 are of a server that has too much
-// to do, and 504 is of one that has worked long.
+// mayBeOfField reports whether a status may be due to a member that the server does not know. Others are of a server that has too much to do,
+// or has worked long.
 func mayBeOfField(status int) bool {
-	return status >= http.StatusInternalServerError && status != http.StatusServiceUnavailable && status != http.StatusGatewayTimeout &&
-		status != statusOverloaded
+	return status == http.StatusInternalServerError || status == http.StatusNotImplemented || status == http.StatusBadGateway
 }
 
 // hold keeps an answer for the case that no other replica gives one. It takes no call of its replica any more.

@@ -123,7 +123,7 @@ func TestFailuresAreNotDoubled(t *testing.T) {
 		times  int
 	}{
 		{0, 500, "a", "", 2}, {0, 500, "a", "", 1}, {0, 500, "b", "", 2}, {time.Minute - 1, 500, "a", "", 1}, {1, 500, "a", "", 2},
-		{time.Minute, 502, "a", `,"stream_options":{"include_usage":true}`, 1}, {0, 503, "a", "", 1}, {0, 504, "a", "", 1}, {0, 529, "a", "", 1}, {0, 429, "a", "", 1},
+		{time.Minute, 502, "a", `,"stream_options":{"include_usage":true}`, 1}, {0, 503, "a", "", 1}, {0, 504, "a", "", 1}, {0, 529, "a", "", 1}, {0, 524, "a", "", 1}, {0, 429, "a", "", 1},
 		{0, 200, "a", "", 1}, {0, 500, "a", "", 1}, {time.Hour - 1, 500, "a", "", 1}, {1, 500, "a", "", 2}, {time.Hour, 200, "a", "", 1},
 	} {
 		now.pass(step.after)

@@ -57,11 +57,11 @@ func (c choices) Mark(m *answer.Marker, chunk gjson.Result) {
 }
 
 // finish is in a chunk that ends a choice. A quote inside a string would be escaped.
-const finish = `"finish_reason":"`
+const finish = `finish_reason":"`
 
 // ofLlamaCPP reports whether a chunk has the fingerprint of that server: b, the number of its build, - and a commit.
 func ofLlamaCPP(chunk string) bool {
-	_, build, ok := strings.Cut(chunk, `"system_fingerprint":"b`)
+	_, build, ok := strings.Cut(chunk, `system_fingerprint":"b`)
 	return ok && build != "" && '0' <= build[0] && build[0] <= '9'
 }
 
