@@ -103,7 +103,7 @@ func (x *work) bypassUnread(c *counted, reason string) (Result, error) {
 
 // bypassRead is bypass for a request whose body has been read.
 func (x *work) bypassRead(reason string) (Result, error) {
-	body, err := x.r.forwarded(x.r.body)
+	body, err := x.r.forwarded()
 	if err != nil {
 		return Refused, err
 	}

@@ -74,7 +74,7 @@ func (q *request) life(id uint64) misses.Life {
 
 // facts are what the cache has found out.
 func (q *request) facts(f *cache.Finding) *misses.Facts {
-	x := &misses.Facts{Now: q.s.opts.Now(), Shadow: f.Shadow, Explored: f.Fallback, Exact: !f.Compared, Raised: q.s.cache.Raised(&q.req),
+	x := &misses.Facts{Now: q.s.opts.Now(), Form: q.req.Key != store.Key(q.Key), Shadow: f.Shadow, Explored: f.Fallback, Exact: !f.Compared, Raised: q.s.cache.Raised(&q.req),
 		Near: f.Route.Topic != 0, Degraded: f.Degraded, Away: q.req.Unfetched}
 	bar, own, there := q.s.cache.KeyBar(&q.req)
 	x.Nearest = uint64(cmp.Or(own, f.Nearest()))

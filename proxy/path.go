@@ -25,12 +25,12 @@ import (
 //	  │             └─► wait ─────────────────► relay ◄───────────┘
 //	  └── again: what was found is gone
 //
-// answer is the only loop here. It looks again if what was found is gone before a byte of it was written: a purge has removed it, it cannot be
-// put into the form that the client asked for, or it is an error that another client's credential has caused. The first may happen a few
-// times, the others once each. The other loop is that of package upstream, over replicas.
+// answer is the only loop here. It looks again if what was found is no answer to this client after all, before a byte of it was written: a purge
+// has removed it, it cannot be put into the form that the client asked for, or it is an error that another client's credential has caused. The
+// first may happen a few times, the second three times (see unfit), the last once. The other loop is that of package upstream, over replicas.
 //
 // A request asks the upstream once, and a second time only if the upstream has failed, a stored answer was to replace that failure, and is gone
-// in turn, or if its answer to a part of the items does not fit the others (see items.go); nothing is looked up any more then. So of n replicas it causes 2(n+1) calls at most, by the bound of package upstream, and a
+// in turn; nothing is looked up any more then. So of n replicas it causes 2(n+1) calls at most, by the bound of package upstream, and a
 // request that passes through n: no field is added to that.
 
 // work is a request under way, from the first look into the cache to the end of its answer. A flight goes on with that of its leader, but not
@@ -42,12 +42,12 @@ type work struct {
 	v *visit
 
 	alone  bool       // it does not share a flight
+	form   bool       // an answer could not be put into its form: it shares a flight with others that are in the same place
 	stale  *cache.Hit // an expired answer, to be served if the upstream fails
 	sent   bool       // to an upstream
 	passes bool       // no stored answer is looked for any more
 	lead   lead       // among the processes that share a store
 
-	known  *known         // of its items; nil: it has none, or nothing is looked up
 	found  *cache.Finding // of the last search by meaning; nil: there was none
 	reused *cache.Hit     // what it has found, and is served
 	detail []string       // for the response's header: what prevented a hit
@@ -80,31 +80,61 @@ var (
 	errOthers = errors.New("the failure may concern another client alone")
 )
 
-// again reports whether what a turn has found, which ended with err, is gone, and prepares another turn.
+// again reports whether what a turn has found, which ended with err, is no answer to this client, and prepares another turn.
 func (x *work) again(err error, turn int) bool {
-	failed, unusable := errors.AsType[*replayError](err)
+	failed, unfit := errors.AsType[*formError](err)
 	switch {
 	case err == errOthers:
 		x.alone = true
 		return true
-	case err == errItems:
-		x.passes = true
 	case err == errPurged:
 		x.passes = turn >= mostTurns || x.sent
-	case unusable:
-		x.s.faults.report(x.r.http.Context(), "replay", failed)
-		if failed.entry != nil {
-			x.s.faults.degraded(x.s.cache.Drop(x.r.http.Context(), failed.entry))
-		}
-		x.passes = true
+	case unfit:
+		x.unfit(failed.entry)
 	default:
 		return false
 	}
-	x.stale = nil
+	x.stale, x.found, x.reused, x.miss, x.detail = nil, nil, nil, nil, nil
 	if x.passes {
 		x.r.d.NoCache, x.r.req.NoCache = true, true
 	}
 	return true
+}
+
+// unfit prepares a turn after an answer that cannot be put into the client's form. What is kept of it, if anything, is e: the request looks
+// beside that, and its own answer will be kept there. It waits from now on only with requests that go on in the same way, and so in the same
+// form; where even these get an answer in the other form, because that is what the upstream sends, it asks for one of its own.
+func (x *work) unfit(e *store.Entry) {
+	beside := x.r.req.Key != store.Key(x.r.Key)
+	switch {
+	case beside || x.form && e == nil:
+		x.alone, x.passes = true, true
+	case e != nil:
+		x.r.req.Beside(e)
+	}
+	x.form = true
+}
+
+// inForm returns h, or what is kept beside it where it cannot be put into the client's form; nil: there is nothing. It is for answers in place of
+// an error: elsewhere again looks there.
+func (x *work) inForm(h *served) *served {
+	serves := func(h *served) bool { return h == nil || h.failed != nil || fits(h.frozen, x.r.Stream) }
+	if serves(h) {
+		return h
+	}
+	ctx, q, result := x.r.http.Context(), x.r.req, Exact
+	q.Beside(h.entry)
+	found, stale, err := x.s.cache.Lookup(ctx, &q)
+	if x.s.faults.degraded(err); found == nil {
+		found, result = x.s.cache.Stale(ctx, &q, stale), Stale
+	}
+	if found == nil {
+		return nil
+	}
+	if h = x.r.serve(found, result); !serves(h) {
+		return nil
+	}
+	return h
 }
 
 // ended notes for those who watch what became of the request in the cache.
@@ -158,7 +188,11 @@ func (x *work) join() (f *flight, leads bool) {
 	if x.alone || x.r.d.private() {
 		return x.s.flights.Solo(), true
 	}
-	return x.s.flights.Join(x.r.set.FlightKey(x.r.Conversation()))
+	key := x.r.set.FlightKey(x.r.Conversation())
+	if x.form {
+		key = store.Key(key).Beside()
+	}
+	return x.s.flights.Join(key)
 }
 
 // wait waits for the outcome of f.
@@ -213,9 +247,6 @@ func (x *work) exact(ctx context.Context) *served {
 		x.stale = stale
 	}
 	if hit == nil {
-		if x.known = x.r.lookItems(ctx); x.known != nil && x.known.found == len(x.r.Items) {
-			return x.r.joined(x.known.hits, Exact)
-		}
 		return nil
 	}
 	h := x.r.serve(hit, Exact)
@@ -229,10 +260,10 @@ func (x *work) exact(ctx context.Context) *served {
 // stale-if-error allows.
 func (x *work) staleHit() *served {
 	stale := x.s.cache.Stale(x.r.http.Context(), &x.r.req, x.stale)
-	hit := x.staleItems()
-	if stale != nil {
-		hit = x.r.serve(stale, Stale)
+	if stale == nil {
+		return nil
 	}
+	hit := x.inForm(x.r.serve(stale, Stale))
 	if hit != nil {
 		hit.status.detail = append(hit.status.detail, "stale-if-error")
 	}
@@ -337,11 +368,7 @@ func (x *work) hit(h *served) (Result, error) {
 	if h.failed != nil {
 		return Refused, h.failed
 	}
-	from := h.hits
-	if from == nil {
-		from = []*cache.Hit{h.found}
-	}
-	err := x.replay(h.frozen, &h.status, from...)
+	err := x.replay(h.frozen, &h.status, h.found)
 	if err == nil {
 		if h.result == Exact {
 			x.s.readings.keep(x.r.reading, x.r.req.Epoch, x.s.cache.Epoch)
@@ -349,11 +376,7 @@ func (x *work) hit(h *served) (Result, error) {
 		x.r.span.Link(tracing.Origin(h.frozen.Origin))
 		x.v.seen.Entry, x.v.seen.Band = h.entry, h.band
 		x.s.hints.answered(&x.r)
-		if h.hits != nil {
-			x.touchItems(h.hits)
-		} else {
-			x.touch(h.entry, h.vector)
-		}
+		x.touch(h.entry, h.vector)
 	}
 	return h.result, err
 }
@@ -369,31 +392,25 @@ func (x *work) touch(e *store.Entry, vector []float32) {
 // flush sends what has been written. An error means that the client has left, and then the next write fails too.
 func (x *work) flush() { _ = http.NewResponseController(x.w).Flush() }
 
-// replayError says that an answer could not be put into the form asked for. Nothing has been written yet.
-type replayError struct {
-	entry *store.Entry // nil: none
+// formError says that an answer cannot be put into the form that the client asks for. Nothing has been written yet.
+type formError struct {
+	entry *store.Entry // made of it; nil: none
 	err   error
 }
 
-func (e *replayError) Error() string {
-	if e.entry == nil {
-		return "replay an answer: " + e.err.Error()
-	}
-	return "replay entry " + utoa(uint64(e.entry.ID)) + ": " + e.err.Error()
-}
-func (e *replayError) Unwrap() error { return e.err }
+func (e *formError) Error() string { return "replay: " + e.err.Error() }
 
-// replay writes a finished answer, with a new id and time, in the form that the client asked for. from is where it, or its parts, were
-// found; none for an answer that the upstream gave to this request's own flight. Everything that a request holds of the cache passes here: this is the
+// replay writes a finished answer, with a new id and time, in the form that the client asked for. from is where it was found, nil for
+// an answer that the upstream gave to this request's own flight. Everything that a request holds of the cache passes here: this is the
 // moment at which it is checked that no purge has removed it.
-func (x *work) replay(z *answer.Frozen, status *cacheStatus, from ...*cache.Hit) error {
+func (x *work) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit) error {
 	if !x.r.chargeHit(len(z.Body)) {
 		return errNoMemory
 	}
 	var at time.Time
 	var entry *store.Entry
-	if len(from) > 0 {
-		at, entry = from[0].At, from[0].Entry
+	if from != nil {
+		at, entry = from.At, from.Entry
 	} else {
 		at = x.s.opts.Now()
 	}
@@ -403,13 +420,11 @@ func (x *work) replay(z *answer.Frozen, status *cacheStatus, from ...*cache.Hit)
 	body, contentType, err := z.Replay((*buf)[:0], answer.ReplayOptions{ID: x.r.family.ReplayID(random, originalID(z)), Nonce: random,
 		Created: at.Unix(), Stream: x.r.Stream, IncludeUsage: x.r.IncludeUsage})
 	if err != nil {
-		return &replayError{entry, err}
+		return &formError{entry, err}
 	}
 	*buf = body
-	for _, hit := range from {
-		if !x.mayServe(hit) {
-			return errPurged
-		}
+	if from != nil && (!x.s.cache.Serves(from) || entry.Labels != nil && entry.Tenant != x.r.tenant) {
+		return errPurged // an answer of another tenant is never served, whatever the records of a shared store say
 	}
 	h := x.w.Header()
 	h["Content-Type"] = contentTypes.of(contentType)
@@ -423,12 +438,6 @@ func (x *work) replay(z *answer.Frozen, status *cacheStatus, from ...*cache.Hit)
 	x.w.WriteHeader(http.StatusOK)
 	x.w.Write(body) // an error means that the client has left
 	return nil
-}
-
-// mayServe reports whether no purge has removed what was found, and it is of the client's own tenant: an answer of another is never served,
-// whatever the records of a shared store say.
-func (x *work) mayServe(hit *cache.Hit) bool {
-	return x.s.cache.Serves(hit) && (hit.Entry.Labels == nil || hit.Entry.Tenant == x.r.tenant)
 }
 
 // goneOr is err, or errClientGone if the client has left.

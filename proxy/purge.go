@@ -18,12 +18,22 @@ const purgeWrite = 30 * time.Second
 // Purge removes all entries that f selects, here and where other processes share the store. After its return no answer of a purged entry
 // begins to be written, and the answers of flights that began before are neither kept nor given to later requests. It runs to its end also when ctx ends.
 //
+// Where f names one entry, the answer in the other form that is kept beside it leaves too, and is not counted.
+//
 // An error is why the purge is not durable: the entries have left the memory, and may be back after a restart. The store keeps trying
 // to write the removals; a purge that matches nothing reports whether it has succeeded. With cache.ErrNotRemoved entries are still
 // there, with store.ErrUnconfirmed other processes may still have them.
 func (s *Server) Purge(ctx context.Context, f store.Filter) (matched, purged int, err error) {
 	ctx = context.WithoutCancel(ctx)
+	beside := error(nil)
+	if e, ok := s.cache.Get(f.Entry); ok && f.Matches(e) {
+		if _, other, there := s.cache.KeyBar(&cache.Request{Key: e.Key.Beside()}); there {
+			_, _, beside = s.cache.Purge(ctx, store.Filter{Entry: other})
+			s.Purged(store.Filter{Entry: other})
+		}
+	}
 	matched, purged, failed := s.cache.Purge(ctx, f)
+	failed = errors.Join(beside, failed)
 	s.faults.degraded(failed)
 	s.Purged(f)
 	limit, cancel := context.WithTimeout(ctx, purgeWrite)

@@ -38,8 +38,6 @@ func (x *work) relay(o *outcome, leads bool) (result Result, err error) {
 	result = x.status.result
 	streamed := answer.IsStream(o.rec.Header.Get("Content-Type"))
 	switch {
-	case o.known.partial():
-		err = x.whole()
 	case o.rec.Status == http.StatusOK && streamed != x.r.Stream && result == Shared:
 		err = x.convert() // the leader asked for the other form
 	case streamed:
@@ -81,9 +79,6 @@ func (x *work) waited() {
 func (x *work) whole() error {
 	body, err := x.reader.Wait(x.r.http.Context())
 	if errors.Is(err, upstream.ErrTooLarge) {
-		if x.o.known.partial() {
-			return errItems
-		}
 		if x.status.result == Miss {
 			x.status.detail = append(x.status.detail, "not-stored="+x.s.notHeld(x.o.rec))
 		}
@@ -92,17 +87,11 @@ func (x *work) whole() error {
 	if err != nil {
 		return x.goneOr(err)
 	}
-	if body, err = x.wholeItems(body); err != nil {
-		return err
-	}
 	x.copyHeader()
 	x.describe()
 	x.status.write(x.w.Header(), len(body))
 	x.w.WriteHeader(x.o.rec.Status)
 	x.w.Write(body)
-	if x.o.known.partial() && x.o.kept.items != nil {
-		x.touchItems(x.o.known.hits)
-	}
 	return nil
 }
 
@@ -144,12 +133,8 @@ func (x *work) stream() error {
 
 // hidesUsage reports whether the client must not see the usage that the stream may report: it has not asked for it, and the
 // proxy or the leader's client has.
-func (x *work) hidesUsage() bool { return !x.r.IncludeUsage && x.o.usageAsked() }
-
-// usageAsked reports whether the upstream was asked for the usage of its stream, by the client or by the proxy. A stream that reports its
-// usage without that shows it to everybody.
-func (o *outcome) usageAsked() bool {
-	return o.x.r.IncludeUsage || slices.Contains(o.reply.Added, dialect.StreamUsage)
+func (x *work) hidesUsage() bool {
+	return !x.r.IncludeUsage && (slices.Contains(x.o.reply.Added, dialect.StreamUsage) || x.status.result == Shared && x.r.family.UsageOption)
 }
 
 // cut is the result of a relay that ends before its recording. Clients close a stream as soon as they have read its terminal
@@ -167,25 +152,25 @@ func (x *work) cut() error {
 func (x *work) convert() error {
 	body, err := x.reader.Wait(x.r.http.Context())
 	if errors.Is(err, upstream.ErrTooLarge) {
-		return &replayError{nil, err}
+		return &formError{nil, err}
 	}
 	if err != nil {
 		return x.goneOr(err)
 	}
 	switch x.o.kept.reason {
 	case answer.ReasonError, answer.ReasonMalformed, answer.ReasonIncomplete:
-		return &replayError{x.o.kept.entry, errors.New("no whole answer: " + x.o.kept.reason)}
+		return &formError{nil, errors.New("no whole answer: " + x.o.kept.reason)}
 	}
 	if !x.r.chargeHit(len(body)) {
 		return errNoMemory
 	}
 	z, err := answer.Freeze(x.r.family.Answers, x.o.rec.Header.Get("Content-Type"), body)
 	if err != nil {
-		return &replayError{x.o.kept.entry, err}
+		return &formError{x.o.kept.entry, err}
 	}
 	x.describe()
-	err = x.replay(z, x.status)
-	if failed := (*replayError)(nil); errors.As(err, &failed) {
+	err = x.replay(z, x.status, nil)
+	if failed, unfit := errors.AsType[*formError](err); unfit {
 		failed.entry = x.o.kept.entry
 	}
 	return err
@@ -237,8 +222,6 @@ func (x *work) reason() string {
 		return "request"
 	case x.stale != nil:
 		return "stale"
-	case x.known.partial():
-		return "partial"
 	default:
 		return "uri-miss"
 	}

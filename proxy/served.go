@@ -22,7 +22,6 @@ import (
 // served is an answer from the store, ready to be replayed.
 type served struct {
 	found  *cache.Hit
-	hits   []*cache.Hit // of the items of which the answer is made; nil: it was kept whole
 	entry  *store.Entry
 	frozen *answer.Frozen
 	result Result
@@ -69,8 +68,8 @@ func (q *request) serve(found *cache.Hit, result Result) (hit *served) {
 	return hit
 }
 
-// Answer returns the answer of an entry as a JSON object, with the id and the time that the upstream gave it.
-func (s *Server) Answer(ctx context.Context, e *store.Entry) ([]byte, error) {
+// frozen reads the answer of an entry.
+func (s *Server) frozen(ctx context.Context, e *store.Entry) (*answer.Frozen, error) {
 	e, err := s.cache.Whole(ctx, e)
 	if err != nil {
 		return nil, err
@@ -79,12 +78,26 @@ func (s *Server) Answer(ctx context.Context, e *store.Entry) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	z, err := s.opts.APIs.Decode(raw)
+	return s.opts.APIs.Decode(raw)
+}
+
+// Answer returns the answer of an entry as a JSON object, with the id and the time that the upstream gave it; a stream of which no object can be
+// made, as a JSON string.
+func (s *Server) Answer(ctx context.Context, e *store.Entry) ([]byte, error) {
+	z, err := s.frozen(ctx, e)
 	if err != nil {
 		return nil, err
 	}
 	body, _, err := z.Replay(nil, answer.ReplayOptions{ID: originalID(z), Created: e.Created.Unix()})
-	return body, err
+	if err != nil {
+		return rawjson.AppendQuote(nil, rawjson.View(z.Body)), nil
+	}
+	return body, nil
+}
+
+// fits reports whether z can be replayed in a form, at the cost of that where it is the other one.
+func fits(z *answer.Frozen, stream bool) bool {
+	return z.Stream == stream || z.Converts()
 }
 
 // nonce is a random number for an id: unique, and no secret.

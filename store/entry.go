@@ -14,6 +14,15 @@ type Key [32]byte
 // the same one with a probability of n²/2^65.
 func (k Key) Short() uint64 { return binary.LittleEndian.Uint64(k[:]) }
 
+// Beside returns the key of the second answer to the request of k, in the form (a stream, an object) that the first one cannot be put into.
+// Of that key it is k. The bits that differ are a constant: another request has that key no more likely than k itself.
+func (k Key) Beside() Key {
+	for i := range k {
+		k[i] ^= 0x5a
+	}
+	return k
+}
+
 // An id of an entry or of a topic has 53 bits, so that every reader of JSON keeps it exact: the number of the process that made it, and
 // below that counterBits of a count. Package topics makes topic ids in the same way.
 const counterBits = 37

@@ -23,6 +23,7 @@ type Request struct {
 	ExactOnly bool          // no answer may be found by meaning
 	Shadow    bool          // what is found by meaning is reported, and not served
 	MaxAge    time.Duration // of a stored answer; negative: any
+	NotBefore time.Time     // of a stored answer; set by Beside
 	TTL       time.Duration // of a stored answer, where that is less than its own; 0: its own
 	Gate      float64       // the hit gate for requests like this one; 0 or less than Options.Thresholds.Hit: that
 	Threshold float64       // raises the hit gate by the wish of the client, who wants vectors compared; 0 leaves it
@@ -38,9 +39,6 @@ type Request struct {
 
 	// Asked is set by the first Lookup that asks the shared store for the key, because there is no entry here. Later ones do not ask again.
 	Asked bool
-	// Next are keys that are looked up next. A Lookup that asks the shared store asks for the answers of what is stored under them too, in the same
-	// call, and takes them back.
-	Next []store.Key
 	// Unfetched is set where an answer is stored that would have served, and the shared store could not give it: it is away, or has changes
 	// that are not applied here yet.
 	Unfetched bool
@@ -112,7 +110,14 @@ func (r *Request) usable(e *store.Entry, now time.Time) bool {
 func (r *Request) comparableTo(e *store.Entry) bool { return e.Prompt != "" || r.Vector != nil }
 
 func (r *Request) tooOld(e *store.Entry, now time.Time) bool {
-	return r.MaxAge >= 0 && now.Sub(e.Created) > r.MaxAge
+	return r.MaxAge >= 0 && now.Sub(e.Created) > r.MaxAge || e.Created.Before(r.NotBefore)
+}
+
+// Beside makes r, which found e and cannot be served from it because it wants the other form, look for the answer that is kept beside e, and
+// keep its own there. That answer is for equal requests alone, and counts only as long as e has not been renewed: so it leaves with e.
+func (r *Request) Beside(e *store.Entry) {
+	r.Key, r.NotBefore, r.ExactOnly = r.Key.Beside(), e.Created, true
+	r.Asked, r.Probe = false, nil
 }
 
 // gate is the hit gate in force for r.

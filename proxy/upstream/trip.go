@@ -135,10 +135,7 @@ func (x *call) edited(body []byte, model string) dialect.Edits {
 	if r.Rate > 0 {
 		r.Want.Retain = hint.Decide(r.Rate, replica.terms(model, x.r.Model, x.c))
 	}
-	switch {
-	case x.bare && x.unnamed:
-		r.Want.StreamUsage = false
-	case x.bare:
+	if x.bare {
 		r.Want = dialect.Intent{}
 	}
 	edits := replica.edit(r, x.r.Model, x.c.now())

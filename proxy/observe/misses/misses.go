@@ -88,6 +88,7 @@ type Facts struct {
 	Now time.Time
 	// Request: the client wanted no stored answer, or a younger one; Fresh: there was one under its key.
 	Request, Fresh bool
+	Form           bool   // an answer to this very request cannot be put into the form that the client asks for
 	Expired        bool   // an answer that would have served is too old
 	Short          string // what has decided the life of that answer, as in Request.Short
 	Away           bool   // an answer that would have served is kept, and the shared store could not give it
@@ -107,6 +108,7 @@ type Why string
 
 // The reasons, in the order in which they are looked for.
 const (
+	whyForm      Why = "form"       // the stored answer cannot be put into the form that the client asks for
 	whyRequest   Why = "request"    // the client wanted a new answer
 	whyShadow    Why = "shadow"     // the mode is shadow
 	whyExplored  Why = "explore"    // the stored answer is compared with a new one

@@ -153,7 +153,7 @@ func (w *Watch) Ended(o *observe.Outcome) {
 	case !known:
 	case o.Answered:
 		w.count(m.Diagnosis, o)
-	case o.NoStore:
+	case o.NoStore || m.Why == whyForm: // what is remembered is the first answer, beside which that one is kept
 	case call.Kept != nil:
 		m.Request.Short = call.Shortened
 		w.kept(o.Came, m.Request, uint64(call.Kept.ID), call.Kept.Expires)

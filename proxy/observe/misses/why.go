@@ -32,6 +32,8 @@ func (w *Watch) Explain(r *Request, f *Facts, alive func(id uint64) Life) *Diagn
 
 func (w *Watch) diagnose(r *Request, f *Facts, alive func(id uint64) Life, most, walked int) *Diagnosis {
 	switch {
+	case f.Form:
+		return &Diagnosis{Why: whyForm, hit: true, nearest: f.Nearest}
 	case f.Request:
 		return &Diagnosis{Why: whyRequest, hit: f.Fresh, nearest: f.Nearest}
 	case f.Shadow:

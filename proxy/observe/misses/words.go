@@ -16,6 +16,7 @@ type advice struct {
 
 // advices are by Diagnosis.Reason, or for all other values of What by Diagnosis.Why. A difference of scope has its own by each part.
 var advices = map[string]advice{
+	"form":                  {words: "The answer to this is kept as a stream, or as an object, and cannot be proven to say the same in the form that this request asks for."},
 	"request":               {words: "The request wants a new answer, or a younger one (no-cache, max-age)."},
 	"shadow":                {"The mode is shadow: an answer by meaning was found, and served by the upstream only.", "REPRISE_MODE=semantic serves such answers.", func(*Settings) string { return "REPRISE_MODE=semantic" }},
 	"explore":               {words: "An answer by meaning was found, and is compared with a new one."},
