@@ -36,6 +36,7 @@ type explanation struct {
 	Ignored     []string            `json:"ignored,omitempty"` // fields and named groups that are no part of key and scope
 	Prompt      string              `json:"prompt,omitempty"`
 	Turns       int                 `json:"earlier_turns"`
+	Items       *explainedItems     `json:"items,omitempty"` // of a request for several embeddings
 	Entry       policy.ID           `json:"entry,omitempty"`
 	Topic       topics.TopicID      `json:"topic,omitempty"`
 	RouteScore  float64             `json:"route_similarity,omitempty"`
@@ -50,6 +51,12 @@ type explanation struct {
 type explainedHeaders struct {
 	Tenant []string `json:"tenant"` // name the tenant
 	Scope  []string `json:"scope"`  // can change an answer
+}
+
+// explainedItems are how many of the items of a request are stored. The answer to the request is made of theirs, and only the others are asked for.
+type explainedItems struct {
+	Known int `json:"known"`
+	Of    int `json:"of"`
 }
 
 // candidate is an entry that the request was compared with.
@@ -190,6 +197,12 @@ func (q *request) explain(operator bool) *explanation {
 		}
 	}
 	x.fill(found, q)
+	if k := q.lookItems(q.http.Context()); k != nil && found.Hit == nil {
+		if x.Items = (&explainedItems{k.found, len(k.hits)}); k.found == len(k.hits) {
+			x.Result, x.Entry = Exact.String(), k.hits[0].Entry.ID
+			return x
+		}
+	}
 	if found.Hit == nil {
 		x.Missed = q.explainMiss(found.Finding, operator)
 	}

@@ -28,6 +28,7 @@ type outcome struct {
 
 	x       *work // of the leader
 	f       *flight
+	known   *known              // of the items, when the upstream was asked for the others
 	rec     *upstream.Recording // from the upstream, perhaps still being written
 	filling *upstream.Filling   // copies the answer into rec
 	reply   *upstream.Reply     // the answer
@@ -60,6 +61,7 @@ func (o *outcome) Abort(err error) {
 func (x *work) fetch(f *flight) (ended bool) {
 	s, ctx := x.s, f.Context()
 	start := s.opts.Now()
+	x.askRest()
 	reply, cancel, err := x.callWithin(ctx)
 	if hit := x.instead(reply, err); hit != nil {
 		if err == nil {
@@ -75,14 +77,14 @@ func (x *work) fetch(f *flight) (ended bool) {
 		f.Fail(err)
 		return true
 	}
-	o := &outcome{x: x, f: f, rec: upstream.NewRecording(reply.StatusCode, reply.Header), reply: reply, cancel: cancel, start: start, origin: reply.Span.Origin(),
+	o := &outcome{x: x, f: f, known: x.known, rec: upstream.NewRecording(reply.StatusCode, reply.Header), reply: reply, cancel: cancel, start: start, origin: reply.Span.Origin(),
 		meter: usage.NewMeter()}
 	o.rec.ChargeTo(s.budget.Account(), clientio.CallCharge)
 	x.r.outcome(&o.seen)
 	if o.seen.Found = x.found; x.miss != nil {
 		o.seen.Missed = x.miss
 	}
-	o.filling = o.rec.Fill(ctx, o, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes, Patience: patience(s.live.Load().client)}, o)
+	o.filling = o.rec.Fill(ctx, o, upstream.Bounds{Length: reply.ContentLength, Whole: s.opts.MaxEntryBytes * int64(max(len(x.r.Items), 1)), Patience: patience(s.live.Load().client)}, o)
 	f.Publish(o)
 	return false
 }
@@ -174,7 +176,7 @@ func (x *work) call(ctx context.Context) (reply *upstream.Reply, err error) {
 			s.budget.End()
 		}
 	}()
-	body, err := r.forwarded()
+	body, err := r.forwarded(x.known.body(r.body))
 	if err != nil {
 		return nil, err
 	}

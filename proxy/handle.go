@@ -103,7 +103,7 @@ func (x *work) bypassUnread(c *counted, reason string) (Result, error) {
 
 // bypassRead is bypass for a request whose body has been read.
 func (x *work) bypassRead(reason string) (Result, error) {
-	body, err := x.r.forwarded()
+	body, err := x.r.forwarded(x.r.body)
 	if err != nil {
 		return Refused, err
 	}

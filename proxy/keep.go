@@ -22,6 +22,7 @@ import (
 // keptInfo is the result of keep.
 type keptInfo struct {
 	complete bool         // the answer has its end
+	items    []*vectors   // the answers to the items that were asked for; nil: it was not split
 	entry    *store.Entry // the entry made of it, without its answer; nil: not kept
 	reason   string       // why not
 }
@@ -39,7 +40,7 @@ func (o *outcome) keep(cut error, call *observe.Call) (k *keptInfo) {
 			return nil
 		}
 		defer release()
-		verdict, frozen, reason := q.judge(rec, cut)
+		verdict, frozen, reason := q.judge(rec, cut, o.known.body(q.body))
 		k.complete = cut == nil || reason == ""
 		if reason == "" && o.reply.Foreign {
 			reason = "other-model"
@@ -47,20 +48,28 @@ func (o *outcome) keep(cut error, call *observe.Call) (k *keptInfo) {
 		if k.reason, call.NoText = reason, reason; reason == "" {
 			call.Text = verdict.Text
 		}
-		if reason != "" || q.d.NoStore {
+		if reason != "" {
 			return nil
 		}
 		frozen.Origin = answer.Origin(o.origin)
-		e := q.entry(o.x.found, frozen, verdict, call.Took)
+		if !o.usageAsked() {
+			frozen.ShowUsage()
+		}
+		switch {
+		case o.keepItems(k, frozen, call.Took), q.d.NoStore:
+			return nil
+		case o.known.partial(): // and no answer to the request
+			k.reason = answer.ReasonMalformed
+			return nil
+		case rec.Size() > q.s.opts.MaxEntryBytes:
+			k.reason = "size"
+			return nil
+		}
 		req := q.req
 		if id := originalID(frozen); q.family.Handles != nil && id != "" {
 			req.Name = nameOf(q.tenant, id)
 		}
-		id, reason, err := q.s.cache.Keep(context.WithoutCancel(q.http.Context()), &req, o.x.found, e)
-		if k.reason = reason; id != 0 {
-			k.entry = &store.Entry{ID: id, Created: e.Created, Expires: e.Expires, UpstreamTime: e.UpstreamTime, AnswerHash: e.AnswerHash}
-		}
-		q.s.faults.degraded(err)
+		o.store(k, &req, q.entry(o.x.found, frozen, verdict, call.Took))
 		return nil
 	})
 	if call.Kept = k.entry; k.entry != nil {
@@ -69,6 +78,17 @@ func (o *outcome) keep(cut error, call *observe.Call) (k *keptInfo) {
 		call.NotKept = k.reason
 	}
 	return k
+}
+
+// store stores e as the answer to r, and notes that in k. It returns k.entry.
+func (o *outcome) store(k *keptInfo, r *cache.Request, e *store.Entry) *store.Entry {
+	q := &o.x.r
+	id, reason, err := q.s.cache.Keep(context.WithoutCancel(q.http.Context()), r, o.x.found, e)
+	if k.entry, k.reason = nil, reason; id != 0 {
+		k.entry = &store.Entry{ID: id, Created: e.Created, Expires: e.Expires, UpstreamTime: e.UpstreamTime, AnswerHash: e.AnswerHash}
+	}
+	q.s.faults.degraded(err)
+	return k.entry
 }
 
 // keepFactor is how many times the size of an answer it takes for a moment to judge, freeze and pack it.
@@ -82,8 +102,8 @@ func (s *Server) notHeld(rec *upstream.Recording) string {
 	return "memory"
 }
 
-// judge returns why a recording must not be kept, "" if it may, and then its stored form.
-func (q *request) judge(rec *upstream.Recording, cut error) (v answer.Verdict, z *answer.Frozen, reason string) {
+// judge returns why a recording must not be kept as the answer to a body that was sent, "" if it may, and then its stored form.
+func (q *request) judge(rec *upstream.Recording, cut error, sent []byte) (v answer.Verdict, z *answer.Frozen, reason string) {
 	contentType := rec.Header.Get("Content-Type")
 	switch {
 	case rec.Status != http.StatusOK:
@@ -97,7 +117,7 @@ func (q *request) judge(rec *upstream.Recording, cut error) (v answer.Verdict, z
 	case header.HasDirective(rec.Header["Cache-Control"], "no-store"):
 		return v, nil, "no-store"
 	}
-	v, z, strict := api.Read(q.family.Answers, contentType, rec.Bytes(), q.body)
+	v, z, strict := api.Read(q.family.Answers, contentType, rec.Bytes(), sent)
 	switch {
 	case !strict:
 		return v, nil, answer.ReasonMalformed

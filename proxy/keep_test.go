@@ -113,8 +113,12 @@ func TestBrokenAnswersAreNotKept(t *testing.T) {
 				if first.body != body || again.cache() != want || want == "miss" && again.body != body {
 					t.Errorf("%s, then %s, want %s\n%s", status(first), again.cache(), want, again.body)
 				}
-				if kind == "application/json" && c.reason != "" && !strings.Contains(status(first), "not-stored="+c.reason) {
-					t.Errorf("%s, want %s", status(first), c.reason)
+				said, where := status(first), "not-stored="+c.reason
+				if kind != "application/json" { // its header was sent before
+					said, where = status(again), "why=not-stored:"+c.reason
+				}
+				if c.reason != "" && !strings.Contains(said, where) {
+					t.Errorf("%s, want %s", said, where)
 				}
 			})
 		}
@@ -129,10 +133,14 @@ func TestLiveAnswersOfARule(t *testing.T) {
 	}), func(o *Options) {
 		o.Rules = []*rules.Rule{{Name: "live", Match: rules.Match{Namespaces: []string{"live"}}, Mode: ModeSemantic, TTL: time.Hour, LiveWeb: true}}
 	})
-	for _, c := range []struct{ prompt, namespace, want string }{
-		{capital, "live", "miss"}, {capital, "live", "exact"}, {similar, "live", "miss"}, {capital, "other", "miss"}, {capital, "other", "miss"},
+	for _, c := range []struct{ model, prompt, namespace, want string }{
+		{"gpt-4o", capital, "live", "miss"}, {"gpt-4o", capital, "live", "exact"}, {"gpt-4o", similar, "live", "miss"},
+		{"gpt-4o", capital, "other", "miss"}, {"gpt-4o", capital, "other", "miss"},
+		{"perplexity/sonar", capital, "live", "miss"}, {"perplexity/sonar", capital, "live", "exact"}, {"perplexity/sonar", similar, "live", "miss"},
+		{"perplexity/sonar", capital, "other", "bypass"}, {"gpt-4o:online", capital, "other", "bypass"},
 	} {
-		if got := r.ask(t, "/v1/chat/completions", chat(c.prompt), "X-Reprise-Namespace: "+c.namespace); got.cache() != c.want {
+		asked := strings.Replace(chat(c.prompt), "gpt-4o", c.model, 1)
+		if got := r.ask(t, "/v1/chat/completions", asked, "X-Reprise-Namespace: "+c.namespace); got.cache() != c.want {
 			t.Errorf("%+v: %s", c, status(got))
 		}
 	}
@@ -229,14 +237,20 @@ func TestHugeAnswers(t *testing.T) {
 	}
 }
 
-// TestUsageOptionRefused: an upstream that refuses stream_options is asked again without it, once.
+// TestUsageOptionRefused: an upstream that refuses stream_options, or fails because of it, is asked again without it, once.
 func TestUsageOptionRefused(t *testing.T) {
+	for _, status := range []int{http.StatusBadRequest, http.StatusInternalServerError} {
+		testUsageOptionRefused(t, status)
+	}
+}
+
+func testUsageOptionRefused(t *testing.T, status int) {
 	var bodies []string
 	up := http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
 		b, _ := io.ReadAll(q.Body)
 		bodies = append(bodies, string(b))
 		if strings.Contains(string(b), "stream_options") {
-			w.WriteHeader(http.StatusBadRequest)
+			w.WriteHeader(status)
 			w.Write([]byte(`{"error":{"message":"Unknown parameter: stream_options"}}`))
 			return
 		}

@@ -33,7 +33,7 @@ func (s *elsewhere) Read(ev *cache.Event, _ *cache.Cause) {
 
 func (s *elsewhere) Overrides(*cache.Event) bool { return false }
 
-func (s *elsewhere) Fetch(_ context.Context, k store.Key, _ *store.Entry) (*store.Entry, error) {
+func (s *elsewhere) Fetch(_ context.Context, k store.Key, _ *store.Entry, _ func() []*store.Entry) (*store.Entry, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.answers[k], nil

@@ -30,7 +30,7 @@ import (
 // first may happen a few times, the second three times (see unfit), the last once. The other loop is that of package upstream, over replicas.
 //
 // A request asks the upstream once, and a second time only if the upstream has failed, a stored answer was to replace that failure, and is gone
-// in turn; nothing is looked up any more then. So of n replicas it causes 2(n+1) calls at most, by the bound of package upstream, and a
+// in turn, or if its answer to a part of the items does not fit the others (see items.go); nothing is looked up any more then. So of n replicas it causes 2(n+1) calls at most, by the bound of package upstream, and a
 // request that passes through n: no field is added to that.
 
 // work is a request under way, from the first look into the cache to the end of its answer. A flight goes on with that of its leader, but not
@@ -48,6 +48,7 @@ type work struct {
 	passes bool       // no stored answer is looked for any more
 	lead   lead       // among the processes that share a store
 
+	known  *known         // of its items; nil: it has none, or nothing is looked up
 	found  *cache.Finding // of the last search by meaning; nil: there was none
 	reused *cache.Hit     // what it has found, and is served
 	detail []string       // for the response's header: what prevented a hit
@@ -87,6 +88,8 @@ func (x *work) again(err error, turn int) bool {
 	case err == errOthers:
 		x.alone = true
 		return true
+	case err == errItems:
+		x.passes = true
 	case err == errPurged:
 		x.passes = turn >= mostTurns || x.sent
 	case unfit:
@@ -247,6 +250,9 @@ func (x *work) exact(ctx context.Context) *served {
 		x.stale = stale
 	}
 	if hit == nil {
+		if x.known = x.r.lookItems(ctx); x.known != nil && x.known.found == len(x.r.Items) {
+			return x.r.joined(x.known.hits, Exact)
+		}
 		return nil
 	}
 	h := x.r.serve(hit, Exact)
@@ -260,10 +266,10 @@ func (x *work) exact(ctx context.Context) *served {
 // stale-if-error allows.
 func (x *work) staleHit() *served {
 	stale := x.s.cache.Stale(x.r.http.Context(), &x.r.req, x.stale)
-	if stale == nil {
-		return nil
+	hit := x.staleItems()
+	if stale != nil {
+		hit = x.inForm(x.r.serve(stale, Stale))
 	}
-	hit := x.inForm(x.r.serve(stale, Stale))
 	if hit != nil {
 		hit.status.detail = append(hit.status.detail, "stale-if-error")
 	}
@@ -368,7 +374,11 @@ func (x *work) hit(h *served) (Result, error) {
 	if h.failed != nil {
 		return Refused, h.failed
 	}
-	err := x.replay(h.frozen, &h.status, h.found)
+	from := h.hits
+	if from == nil {
+		from = []*cache.Hit{h.found}
+	}
+	err := x.replay(h.frozen, &h.status, from...)
 	if err == nil {
 		if h.result == Exact {
 			x.s.readings.keep(x.r.reading, x.r.req.Epoch, x.s.cache.Epoch)
@@ -376,7 +386,11 @@ func (x *work) hit(h *served) (Result, error) {
 		x.r.span.Link(tracing.Origin(h.frozen.Origin))
 		x.v.seen.Entry, x.v.seen.Band = h.entry, h.band
 		x.s.hints.answered(&x.r)
-		x.touch(h.entry, h.vector)
+		if h.hits != nil {
+			x.touchItems(h.hits)
+		} else {
+			x.touch(h.entry, h.vector)
+		}
 	}
 	return h.result, err
 }
@@ -400,17 +414,17 @@ type formError struct {
 
 func (e *formError) Error() string { return "replay: " + e.err.Error() }
 
-// replay writes a finished answer, with a new id and time, in the form that the client asked for. from is where it was found, nil for
-// an answer that the upstream gave to this request's own flight. Everything that a request holds of the cache passes here: this is the
+// replay writes a finished answer, with a new id and time, in the form that the client asked for. from is where it, or its parts, were
+// found; none for an answer that the upstream gave to this request's own flight. Everything that a request holds of the cache passes here: this is the
 // moment at which it is checked that no purge has removed it.
-func (x *work) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit) error {
+func (x *work) replay(z *answer.Frozen, status *cacheStatus, from ...*cache.Hit) error {
 	if !x.r.chargeHit(len(z.Body)) {
 		return errNoMemory
 	}
 	var at time.Time
 	var entry *store.Entry
-	if from != nil {
-		at, entry = from.At, from.Entry
+	if len(from) > 0 {
+		at, entry = from[0].At, from[0].Entry
 	} else {
 		at = x.s.opts.Now()
 	}
@@ -423,8 +437,10 @@ func (x *work) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit) er
 		return &formError{entry, err}
 	}
 	*buf = body
-	if from != nil && (!x.s.cache.Serves(from) || entry.Labels != nil && entry.Tenant != x.r.tenant) {
-		return errPurged // an answer of another tenant is never served, whatever the records of a shared store say
+	for _, hit := range from {
+		if !x.mayServe(hit) {
+			return errPurged
+		}
 	}
 	h := x.w.Header()
 	h["Content-Type"] = contentTypes.of(contentType)
@@ -438,6 +454,12 @@ func (x *work) replay(z *answer.Frozen, status *cacheStatus, from *cache.Hit) er
 	x.w.WriteHeader(http.StatusOK)
 	x.w.Write(body) // an error means that the client has left
 	return nil
+}
+
+// mayServe reports whether no purge has removed what was found, and it is of the client's own tenant: an answer of another is never served,
+// whatever the records of a shared store say.
+func (x *work) mayServe(hit *cache.Hit) bool {
+	return x.s.cache.Serves(hit) && (hit.Entry.Labels == nil || hit.Entry.Tenant == x.r.tenant)
 }
 
 // goneOr is err, or errClientGone if the client has left.

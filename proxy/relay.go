@@ -38,6 +38,8 @@ func (x *work) relay(o *outcome, leads bool) (result Result, err error) {
 	result = x.status.result
 	streamed := answer.IsStream(o.rec.Header.Get("Content-Type"))
 	switch {
+	case o.known.partial():
+		err = x.whole()
 	case o.rec.Status == http.StatusOK && streamed != x.r.Stream && result == Shared:
 		err = x.convert() // the leader asked for the other form
 	case streamed:
@@ -79,6 +81,9 @@ func (x *work) waited() {
 func (x *work) whole() error {
 	body, err := x.reader.Wait(x.r.http.Context())
 	if errors.Is(err, upstream.ErrTooLarge) {
+		if x.o.known.partial() {
+			return errItems
+		}
 		if x.status.result == Miss {
 			x.status.detail = append(x.status.detail, "not-stored="+x.s.notHeld(x.o.rec))
 		}
@@ -87,11 +92,17 @@ func (x *work) whole() error {
 	if err != nil {
 		return x.goneOr(err)
 	}
+	if body, err = x.wholeItems(body); err != nil {
+		return err
+	}
 	x.copyHeader()
 	x.describe()
 	x.status.write(x.w.Header(), len(body))
 	x.w.WriteHeader(x.o.rec.Status)
 	x.w.Write(body)
+	if x.o.known.partial() && x.o.kept.items != nil {
+		x.touchItems(x.o.known.hits)
+	}
 	return nil
 }
 
@@ -133,8 +144,12 @@ func (x *work) stream() error {
 
 // hidesUsage reports whether the client must not see the usage that the stream may report: it has not asked for it, and the
 // proxy or the leader's client has.
-func (x *work) hidesUsage() bool {
-	return !x.r.IncludeUsage && (slices.Contains(x.o.reply.Added, dialect.StreamUsage) || x.status.result == Shared && x.r.family.UsageOption)
+func (x *work) hidesUsage() bool { return !x.r.IncludeUsage && x.o.usageAsked() }
+
+// usageAsked reports whether the upstream was asked for the usage of its stream, by the client or by the proxy. A stream that reports its
+// usage without that shows it to everybody.
+func (o *outcome) usageAsked() bool {
+	return o.x.r.IncludeUsage || slices.Contains(o.reply.Added, dialect.StreamUsage)
 }
 
 // cut is the result of a relay that ends before its recording. Clients close a stream as soon as they have read its terminal
@@ -169,7 +184,7 @@ func (x *work) convert() error {
 		return &formError{x.o.kept.entry, err}
 	}
 	x.describe()
-	err = x.replay(z, x.status, nil)
+	err = x.replay(z, x.status)
 	if failed, unfit := errors.AsType[*formError](err); unfit {
 		failed.entry = x.o.kept.entry
 	}
@@ -222,6 +237,8 @@ func (x *work) reason() string {
 		return "request"
 	case x.stale != nil:
 		return "stale"
+	case x.known.partial():
+		return "partial"
 	default:
 		return "uri-miss"
 	}

@@ -97,10 +97,9 @@ func parse(family *api.Family, body []byte, identity canon.Identity, team string
 	return r, rule, err
 }
 
-// forwarded is the body as the upstream gets it: without the directives for this proxy, and with its own ids. Where neither is
+// forwarded is body, the client's or one made of it, as the upstream gets it: without the directives for this proxy, and with its own ids. Where neither is
 // there, it is the client's; a copy is charged too.
-func (r *request) forwarded() ([]byte, error) {
-	body := r.body
+func (r *request) forwarded(body []byte) ([]byte, error) {
 	if r.OwnCache {
 		body = rawjson.Bytes(rawjson.Edited(gjson.Parse(rawjson.View(body)), rawjson.Remove("cache")))
 	}

@@ -22,6 +22,7 @@ import (
 // served is an answer from the store, ready to be replayed.
 type served struct {
 	found  *cache.Hit
+	hits   []*cache.Hit // of the items of which the answer is made; nil: it was kept whole
 	entry  *store.Entry
 	frozen *answer.Frozen
 	result Result

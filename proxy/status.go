@@ -37,7 +37,7 @@ const (
 // cacheStatus is what the header of a response reports of the cache: Cache-Status (RFC 9211), Age, X-Cache, X-Reprise-Entry.
 type cacheStatus struct {
 	result Result
-	fwd    string        // why the request was forwarded: uri-miss, request, bypass, stale; "" if it was not
+	fwd    string        // why the request was forwarded: uri-miss, request, bypass, stale, partial; "" if it was not
 	stored bool          // the answer was kept
 	entry  policy.ID     // 0: none
 	age    time.Duration // of the entry

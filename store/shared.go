@@ -37,6 +37,8 @@ type Fetched struct {
 	Written Mark   // when the entry was appended
 	Now     Mark   // at the fetch. An entry that was written under an older mark may have been purged since
 	Leased  bool   // there was no entry, and this process has the lease of the key now
+
+	More []Fetched // of other keys, in their order
 }
 
 // Pulse is the state of a shared store at one beat.

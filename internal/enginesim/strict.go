@@ -7,7 +7,7 @@ import (
 )
 
 // reportsUsage are the upstreams whose streams report their usage without being asked, in the chunk with the finish reason.
-var reportsUsage = []string{"xai", "fireworks", "mistral"}
+var reportsUsage = []string{"fireworks", "mistral"}
 
 // kind returns the kind of upstream that the engine behaves as, nil where it takes every field. An unknown name panics.
 func (o *Options) kind() *strict.Upstream {

@@ -15,7 +15,7 @@ import (
 // Version 2 is for streams that are shorter so: the length of the body follows stream, and the body is folded, up to the CRC.
 //
 // Version 3 is for answers with an origin: that follows the version, and then version 1 or 2 without its magic. A program from before it drops such
-// an answer as damaged.
+// an answer as damaged. So does a program from before the last kinds of slots with an answer that has one.
 const (
 	magic       = "RpA"
 	inPlain     = 1

@@ -87,3 +87,22 @@ func TestEncodeAllocatesOnce(t *testing.T) {
 		}
 	}
 }
+
+// TestOldSlots: answers that were stored before a kind of slot was added are replayed as then. The numbers of the kinds stay.
+func TestOldSlots(t *testing.T) {
+	body := []byte("data: {\"id\":\"a\",\"created\":1,\"usage\":null}\n\ndata: {\"choices\":[],\"usage\":{},\"timings\":{}}\n\n")
+	z := &answer.Frozen{Form: chat, Stream: true, ContentType: typeStream, Body: body,
+		Slots: []answer.Slot{{Off: 12, Len: 3, Kind: 1}, {Off: 26, Len: 1, Kind: 2}, {Off: 27, Len: 13, Kind: 4}, {Off: 43, Len: len(body) - 43, Kind: 3}}}
+	old, err := registry.APIs.Decode(z.Encode(nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for usage, want := range map[bool]string{
+		false: "data: {\"id\":\"N\",\"created\":7}\n\n",
+		true:  "data: {\"id\":\"N\",\"created\":7,\"usage\":null}\n\n" + string(body[43:]),
+	} {
+		if got := replay(t, old, answer.ReplayOptions{ID: "N", Created: 7, Stream: true, IncludeUsage: usage}); string(got) != want {
+			t.Errorf("usage %v: %q, want %q", usage, got, want)
+		}
+	}
+}

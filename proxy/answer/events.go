@@ -25,8 +25,8 @@ type Event struct {
 	at int // where Data begins inside Raw; -1 where it was joined from several lines
 }
 
-// IsDone reports whether the event is the sentinel [DONE].
-func (ev Event) IsDone() bool { return string(bytes.TrimSpace(ev.Data)) == "[DONE]" }
+// isDone reports whether the event is the sentinel [DONE].
+func (ev Event) isDone() bool { return string(bytes.TrimSpace(ev.Data)) == "[DONE]" }
 
 // Events reads an event stream that arrives in pieces of any size. Lines end in LF, CRLF or CR (WHATWG HTML §9.2.6), a
 // byte order mark may come first, comments and unknown fields are skipped, id and retry have no meaning here. The bytes

@@ -3,6 +3,7 @@ package answer
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -51,6 +52,9 @@ func Read(f *Form, contentType string, body, request []byte, strict func(documen
 	return f.verdict(r, err, request), z, true
 }
 
+// ShowUsage makes all clients see the usage of a stream, as it came without being asked for. It is for an answer that nobody else has yet.
+func (z *Frozen) ShowUsage() { z.Slots = slices.DeleteFunc(z.Slots, Slot.ofUsage) }
+
 // IsStream reports whether a content type names a stream: of events, or of lines of JSON.
 func IsStream(contentType string) bool {
 	return IsEventStream(contentType) || isMedia(contentType, typeLines)
@@ -81,7 +85,7 @@ func freezeStream(f *Form, contentType string, body []byte) (*Frozen, error) {
 	var m Marker
 	at := 0
 	for ev := range f.events(body).All() {
-		if ev.Data != nil && !ev.IsDone() {
+		if ev.Data != nil && !ev.isDone() {
 			r, err := Parse(ev.Data)
 			if err != nil {
 				return nil, fmt.Errorf("freeze event at byte %d: %w", at, err)

@@ -11,6 +11,8 @@ import (
 
 func TestReplayRewrites(t *testing.T) {
 	o := answer.ReplayOptions{ID: "N", Created: 7}
+	// finished is the last chunk but one of a stream of llama.cpp.
+	const finished = "data: {\"choices\":[{\"finish_reason\":\"stop\"}],\"system_fingerprint\":\"b12-ab\"}\n\n"
 	for _, c := range []struct {
 		name, in, want string
 		form           *answer.Form
@@ -27,6 +29,18 @@ func TestReplayRewrites(t *testing.T) {
 		{"usage null thrice", "data: {\"usage\":null,\"usage\":null,\"usage\":null}\n\n", "data: {}\n\n", chat, false},
 		{"usage null wanted", "data: {\"choices\":[{}],\"usage\":null}\n\n", "data: {\"choices\":[{}],\"usage\":null}\n\n", chat, true},
 		{"usage event", ": a\n\ndata: {\"id\":\"a\",\"choices\":[],\"usage\":{}}\n\ndata: [DONE]\n\n", ": a\n\ndata: [DONE]\n\n", chat, false},
+		{"usage and more", "data: {\"citations\":[1],\"usage\":{} , \"id\":\"a\",\"choices\":[]}\n\n", "data: {\"citations\":[1] , \"id\":\"N\",\"choices\":[]}\n\n", chat, false},
+		{"usage first and more", "data: {\"usage\":{},\"citations\":[1],\"choices\":[]}\n\n", "data: {\"citations\":[1],\"choices\":[]}\n\n", chat, false},
+		{"usage and nothing that counts", "data: {\"usage\":{},\"citations\":null,\"service_tier\":\"x\",\"obfuscation\":\"y\",\"choices\":[]}\n\n", "", chat, false},
+		{"usage null of SGLang", "data: {\"choices\":[{\"matched_stop\":null}],\"usage\":null}\n\n", "data: {\"choices\":[{\"matched_stop\":null}],\"usage\":null}\n\n", chat, false},
+		{"text about SGLang", "data: {\"choices\":[{\"text\":\"\\\"matched_stop\\\":\"}],\"usage\":null}\n\n", "data: {\"choices\":[{\"text\":\"\\\"matched_stop\\\":\"}]}\n\n", chat, false},
+		{"timings", finished + "data: {\"choices\":[],\"a\":[1], \"usage\":{},\"created\":5,\"timings\":{\"x\" : 1}}\n\ndata: [DONE]\n\n",
+			strings.TrimSuffix(finished, "}\n\n") + ",\"a\":[1],\"timings\":{\"x\" : 1}}\n\ndata: [DONE]\n\n", chat, false},
+		{"timings, wanted", finished + "data: {\"choices\":[],\"usage\":{},\"timings\":{}}\n\n", finished + "data: {\"choices\":[],\"usage\":{},\"timings\":{}}\n\n", chat, true},
+		{"timings twice", strings.Repeat(finished+"data: {\"choices\":[],\"usage\":{},\"timings\":{}}\n\n", 2),
+			strings.Repeat(strings.TrimSuffix(finished, "}\n\n")+",\"timings\":{}}\n\n", 2), chat, false},
+		{"timings behind another chunk", finished + "data: {}\n\ndata: {\"choices\":[],\"usage\":{},\"timings\":{}}\n\n",
+			finished + "data: {}\n\ndata: {\"choices\":[],\"timings\":{}}\n\n", chat, false},
 		{"usage event wanted", "data: {\"id\":\"a\",\"choices\":[],\"usage\":{}}\n\ndata: [DONE]\n\n",
 			"data: {\"id\":\"N\",\"choices\":[],\"usage\":{}}\n\ndata: [DONE]\n\n", completions, true},
 		{"usage beside a choice", "data: {\"choices\":[{}],\"usage\":{}}\n\n", "data: {\"choices\":[{}],\"usage\":{}}\n\n", chat, false},

@@ -57,7 +57,7 @@ func (s *stream) read(body []byte) (gjson.Result, error) {
 		}
 		switch {
 		case ev.Data == nil:
-		case ev.IsDone():
+		case ev.isDone():
 			s.done = true
 			s.ended = s.ended || s.merger.Done()
 		case s.strict && s.done: // some clients read on

@@ -16,7 +16,7 @@ type onlyUsage struct{ Streams }
 func (onlyUsage) Mark(m *Marker, event gjson.Result) {
 	event.ForEach(func(k, v gjson.Result) bool {
 		if k.Str == "usage" && v.Type == gjson.Null {
-			m.UsageNull(k, v)
+			m.Usage(k, v, nil)
 		}
 		return true
 	})
@@ -53,7 +53,7 @@ func TestEmptyUsageIsFound(t *testing.T) {
 		events := EventsOf([]byte("data: " + object + "\n\n"))
 		ev, _ := events.Next()
 		f := UsageFilter{Streams: onlyUsage{}}
-		if got, want := fmt.Sprint(f.usage(ev)), fmt.Sprint(parsedUsage(ev)); got != want {
+		if got, want := fmt.Sprint(f.look(ev)), fmt.Sprint(parsedUsage(ev)); got != want {
 			t.Fatalf("%s: %s, want %s", object, got, want)
 		}
 		if f.empty[0].Len > 0 {

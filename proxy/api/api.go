@@ -1,13 +1,13 @@
 // Package api describes the APIs that are cached. The packages below it have those of one provider each: openai, anthropic, ollama.
 //
-// To add an API, write a package that exports its [Family] and list it in package registry; nothing else changes. The
-// [Family] names the API's path and has
+// To add an API, write a package that exports its [Family], add the rules for its answers to the list in judge_rules.go, and list it in
+// package registry; nothing else changes. The [Family] names the API's path and has
 //
 //   - [canon.Rules]: how a request is read. Where is the conversation, which fields are known, what makes the answer
 //     uncacheable, how a conversation is read ([canon.Conversation]) and, where it is a list, its messages ([canon.Messages]). Keys, turns,
 //     prompt and segments follow.
-//   - [answer.Form]: how an answer is read. What it must contain to be kept ([answer.Judger]), and, for APIs with streams, how a stream
-//     becomes an object and an object a stream ([answer.Streams]).
+//   - [answer.Form]: how an answer is read. What it must contain to be kept: its rules in the list that is used by all APIs ([Judge]), and, for
+//     APIs with streams, how a stream becomes an object and an object a stream ([answer.Streams]).
 //   - the ids of replays, and the shape of errors. Where a conversation has ids that only link its parts, Links of the rules name their
 //     places in requests ([canon.Link]), and Links of the form find them in answers ([answer.Linker]).
 //

@@ -174,9 +174,6 @@ func (x *judging) endUnit() {
 	x.text, x.calls = strings.Builder{}, false
 }
 
-// given rejects a value that is there.
-func given(v gjson.Result) bool { return rawjson.Given(v) }
-
 // filled rejects a value that is there and not empty: vendors write an empty list, object or text for none.
 func filled(v gjson.Result) bool {
 	return rawjson.Given(v) && strings.Trim(v.Raw, "\"[]{} \t\r\n") != ""

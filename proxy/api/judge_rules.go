@@ -26,8 +26,8 @@ const (
 	openaiItems   = "platform.openai.com/docs/api-reference/responses/object"
 	anthropic     = "docs.anthropic.com/en/api/messages"
 	ollamaChat    = "github.com/ollama/ollama: docs/api.md"
-	openrouter    = "openrouter.ai/docs/api-reference/errors"
 	vectorReports = "platform.openai.com/docs/api-reference/embeddings; huggingface/text-embeddings-inference 51, 557; langgenius/dify 11827, 41988"
+	openrouter    = "openrouter.ai/docs/api-reference/errors, which has the other APIs too"
 	perplexity    = "docs.perplexity.ai/api-reference/chat-completions-post"
 )
 
@@ -42,15 +42,14 @@ var callEnds = one("tool_calls", "function_call", "tool_use", "TOOL_CALL")
 var judgeRules = []rule{
 	// Errors.
 	{apis: chats, paths: choice + ".error " + message + ".error", rejects: filled, reason: answer.ReasonError, source: openrouter},
+	{apis: items, paths: "output[].error", rejects: filled, reason: answer.ReasonError, source: openrouter},
+	{apis: blocks, paths: "content[].error", rejects: filled, reason: answer.ReasonError, source: openrouter},
 	{apis: chats, paths: finish + native, rejects: one("error", "ERROR", "failed", "network_error", "MALFORMED_FUNCTION_CALL",
-		"insufficient_system_resource"), reason: answer.ReasonError, source: openrouter + "; docs.bigmodel.cn; api-docs.deepseek.com; ai.google.dev"},
+		"insufficient_system_resource"), reason: answer.ReasonError, source: "openrouter.ai/docs; docs.bigmodel.cn; api-docs.deepseek.com; ai.google.dev"},
 	{apis: chats, paths: "base_resp.status_code", rejects: func(v gjson.Result) bool { return v.Num != 0 }, reason: answer.ReasonError,
 		source: "platform.minimax.io/docs/api-reference: 0 is success"},
 	{apis: items, paths: "status output[].status", rejects: one("failed"), reason: answer.ReasonError, source: openaiItems},
-	{apis: items, paths: "output[].error", rejects: filled, reason: answer.ReasonError, source: openaiItems},
-	{apis: blocks, paths: "content[].type", rejects: one("error"), reason: answer.ReasonError, source: anthropic},
-	{apis: blocks, paths: "content[].error", rejects: filled, reason: answer.ReasonError, source: anthropic},
-	{apis: lines, paths: "message.error", rejects: filled, reason: answer.ReasonError, source: ollamaChat},
+	{apis: blocks, paths: "content[].type", rejects: one("error"), reason: answer.ReasonError, source: anthropic + ": the type of errors"},
 
 	// What is no answer of its API.
 	{apis: chats, paths: "choices", rejects: notList, reason: answer.ReasonMalformed, source: openaiChat},
@@ -96,8 +95,8 @@ var judgeRules = []rule{
 	{apis: items, paths: "output[].type", rejects: notOne("message", "reasoning", "function_call", "custom_tool_call", "local_shell_call",
 		"apply_patch_call"), reason: answer.ReasonServerTools, source: openaiItems},
 	{apis: blocks, paths: "content[].type", rejects: notOne("text", "thinking", "tool_use"), reason: answer.ReasonServerTools, source: anthropic},
-	{apis: blocks, paths: "container", rejects: given, reason: answer.ReasonServerTools, source: anthropic},
-	{apis: blocks, paths: "content[].caller", rejects: func(v gjson.Result) bool { return given(v) && v.Get("type").Str != "direct" },
+	{apis: blocks, paths: "container", rejects: rawjson.Given, reason: answer.ReasonServerTools, source: anthropic},
+	{apis: blocks, paths: "content[].caller", rejects: func(v gjson.Result) bool { return rawjson.Given(v) && v.Get("type").Str != "direct" },
 		reason: answer.ReasonServerTools, source: anthropic},
 
 	// Calls that no client can run.
@@ -134,10 +133,10 @@ var judgeRules = []rule{
 	{apis: blocks, paths: "content[].citations[].type", rejects: one("web_search_result_location"), reason: answer.ReasonLiveWeb, source: anthropic},
 
 	// Calls of tools: an operator may keep no such answers.
-	{apis: chats, paths: message + ".tool_calls[]", rejects: given, reason: answer.ReasonToolCalls, source: openaiChat},
+	{apis: chats, paths: message + ".tool_calls[]", rejects: rawjson.Given, reason: answer.ReasonToolCalls, source: openaiChat},
 	{apis: chats, paths: message + ".function_call", rejects: isCall, reason: answer.ReasonToolCalls, source: openaiChat},
 	{apis: items, paths: "output[].type", rejects: one("function_call", "custom_tool_call", "local_shell_call", "apply_patch_call"),
 		reason: answer.ReasonToolCalls, source: openaiItems},
 	{apis: blocks, paths: "content[].type", rejects: one("tool_use"), reason: answer.ReasonToolCalls, source: anthropic},
-	{apis: lines, paths: "message.tool_calls[]", rejects: given, reason: answer.ReasonToolCalls, source: ollamaChat},
+	{apis: lines, paths: "message.tool_calls[]", rejects: rawjson.Given, reason: answer.ReasonToolCalls, source: ollamaChat},
 }

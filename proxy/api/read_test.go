@@ -102,7 +102,7 @@ func readOneByOne(form *answer.Form, body []byte) (v answer.Verdict, z *answer.F
 		if ev.Data == nil {
 			continue
 		}
-		if ev.IsDone() {
+		if string(ev.Data) == "[DONE]" {
 			done, last = true, last || merger.Done()
 			continue
 		}

@@ -125,7 +125,7 @@ func (c *Cache) Whole(ctx context.Context, e *store.Entry) (*store.Entry, error)
 	if c.answers.remote == nil || len(e.Answer) > 0 {
 		return e, nil
 	}
-	whole, err := c.answers.remote.Fetch(ctx, e.Key, e)
+	whole, err := c.answers.remote.Fetch(ctx, e.Key, e, nil)
 	switch {
 	case err != nil:
 		return nil, err

@@ -17,11 +17,11 @@ type answers struct {
 // of is e with its answer, or an entry that is not the Same where another process has replaced the answer of e's key meanwhile. It is
 // nil where there is no answer that may be served: another entry may have one if missing, which says that the shared store has none of
 // e, so that e was removed.
-func (a *answers) of(ctx context.Context, e *store.Entry) (whole *store.Entry, missing bool, err error) {
+func (a *answers) of(ctx context.Context, e *store.Entry, next func() []*store.Entry) (whole *store.Entry, missing bool, err error) {
 	if a.remote == nil || len(e.Answer) > 0 {
 		return e, false, nil
 	}
-	got, failed := a.remote.Fetch(ctx, e.Key, e)
+	got, failed := a.remote.Fetch(ctx, e.Key, e, next)
 	switch {
 	case failed != nil:
 		return nil, false, nil
@@ -33,6 +33,22 @@ func (a *answers) of(ctx context.Context, e *store.Entry) (whole *store.Entry, m
 	return got, false, nil
 }
 
+// next returns the entries that r.Next leads to, once.
+func (a *answers) next(r *Request) func() []*store.Entry {
+	if len(r.Next) == 0 {
+		return nil
+	}
+	return func() (all []*store.Entry) {
+		for _, k := range r.Next {
+			if e, alias, ok := a.state.store.Lookup(k); ok && !alias {
+				all = append(all, e)
+			}
+		}
+		r.Next = nil
+		return all
+	}
+}
+
 // unknown is a hit by an entry that another process has stored under the key of r, and that has not been read from the log yet; nil where
 // there is none. The shared store is asked once for each request.
 func (a *answers) unknown(ctx context.Context, r *Request, clock func() time.Time, purges uint64) *Hit {
@@ -40,7 +56,7 @@ func (a *answers) unknown(ctx context.Context, r *Request, clock func() time.Tim
 		return nil
 	}
 	r.Asked = true
-	e, err := a.remote.Fetch(ctx, r.Key, nil)
+	e, err := a.remote.Fetch(ctx, r.Key, nil, nil)
 	now := clock()
 	if err != nil || e == nil || e.Key != r.Key || !r.takes(e, now) {
 		return nil
@@ -79,7 +95,7 @@ func (c *Cache) lookup(ctx context.Context, r *Request) (hit, stale *Hit, err er
 	case r.tooOld(e, now):
 		return nil, nil, nil
 	}
-	whole, missing, err := c.answers.of(ctx, e)
+	whole, missing, err := c.answers.of(ctx, e, c.answers.next(r))
 	r.Unfetched = whole == nil && !missing
 	if whole == nil || !whole.Same(e) && (alias || !r.takes(whole, now)) { // only the key says what an answer of another process is for
 		return nil, nil, err

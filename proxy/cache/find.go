@@ -47,7 +47,7 @@ func (c *Cache) Stale(ctx context.Context, r *Request, h *Hit) (hit *Hit) {
 		}
 	}
 	_ = guard("store", func() error { // a fault has been counted, or leaves the upstream's error as it is
-		whole, _, err := c.answers.of(ctx, h.Entry)
+		whole, _, err := c.answers.of(ctx, h.Entry, nil)
 		if whole != nil && whole.Same(h.Entry) {
 			hit = &Hit{Entry: whole, Alias: h.Alias, At: now, purges: h.purges}
 		}

@@ -120,7 +120,7 @@ func (m *member) Overrides(ev *Event) bool {
 	return false
 }
 
-func (m *member) Fetch(_ context.Context, k store.Key, known *store.Entry) (*store.Entry, error) {
+func (m *member) Fetch(_ context.Context, k store.Key, known *store.Entry, _ func() []*store.Entry) (*store.Entry, error) {
 	if m.purges != m.g.purges {
 		return nil, errShelf
 	}

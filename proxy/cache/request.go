@@ -39,6 +39,9 @@ type Request struct {
 
 	// Asked is set by the first Lookup that asks the shared store for the key, because there is no entry here. Later ones do not ask again.
 	Asked bool
+	// Next are keys that are looked up next. A Lookup that asks the shared store asks for the answers of what is stored under them too, in the same
+	// call, and takes them back.
+	Next []store.Key
 	// Unfetched is set where an answer is stored that would have served, and the shared store could not give it: it is away, or has changes
 	// that are not applied here yet.
 	Unfetched bool

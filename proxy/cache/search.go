@@ -172,7 +172,7 @@ func (s *search) take(ctx context.Context, hit *Hit, stored *normal.Form, simila
 		s.candidate(hit, &v, similarity)
 		return true, nil
 	}
-	whole, missing, err := s.c.answers.of(ctx, hit.Entry)
+	whole, missing, err := s.c.answers.of(ctx, hit.Entry, nil)
 	switch {
 	case err != nil || whole == nil && !missing:
 		s.r.Unfetched = err == nil

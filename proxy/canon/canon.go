@@ -61,6 +61,9 @@ type Request struct {
 	// empty when ExactOnly is set.
 	Prompt string
 	Turns  []Turn // the conversation before the prompt, oldest first
+	// Items are the keys of the requests for one element each of a list of 2 to 2,048, where the answer to the list is their answers together;
+	// see [Rules.Items]. nil: it is not, or there is no such list.
+	Items []Hash
 	// Segments are the parts of Body that an engine renders into its prompt, in the order of rendering: tools, system
 	// members, then the messages. They do not overlap; between the messages lie only commas and white space.
 	Segments []Segment

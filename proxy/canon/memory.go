@@ -8,7 +8,7 @@ func Memory(body []byte) int64 {
 	count := func(c string) int64 { return int64(bytes.Count(body, []byte(c))) }
 	objects, members := count("{"), count(":")
 	values := min(1+count(",")+members+count("[")+objects, maxValues)
-	bytes := values*(nodeBytes+nodeBytes/2) + min(members, values)*(stretchBytes+3*4) + min(objects, maxMessages)*messageBytes + min(members, count(`id"`)+count(`\u`), maxLinks)*linkBytes + fixedBytes
+	bytes := values*(nodeBytes+nodeBytes/2) + min(members, values)*(stretchBytes+3*4) + min(objects, maxMessages)*messageBytes + min(count(","), maxItems)*int64(len(Hash{})) + min(members, count(`id"`)+count(`\u`), maxLinks)*linkBytes + fixedBytes
 	if containsEscape(body) {
 		bytes += int64(len(body))
 	}
@@ -32,7 +32,7 @@ func (r *Request) Kept() int64 {
 	for _, name := range r.Ignored {
 		texts += len(name)
 	}
-	return int64(len(r.Prompt) + len(r.Model) + cap(r.Turns)*turnBytes + cap(r.Segments)*segmentBytes + texts)
+	return int64(len(r.Prompt) + len(r.Model) + cap(r.Turns)*turnBytes + cap(r.Segments)*segmentBytes + cap(r.Items)*len(Hash{}) + texts)
 }
 
 const (

@@ -18,12 +18,15 @@ func (p *Reader) UserMessage(s Value) {
 }
 
 // Whole reads a conversation that counts as it is, without turns. It returns the value that counts: an array of one
-// string is that string.
+// string is that string, and where the rules have Items, an array of one list is that list.
 func (p *Reader) Whole(v Value) Value {
 	p.openSegments(1)
 	p.addMember(SegmentMessage, v.i)
 	p.req.Scope = p.seal()
-	if v.Len() == 1 && v.First().IsString() {
+	if p.rules.Items != nil {
+		p.readItems(v)
+	}
+	if v.Len() == 1 && v.IsArray() && (v.First().IsString() || p.rules.Items != nil && p.isItem(v.First().i)) {
 		v = v.First()
 	}
 	if v.i != 0 {
@@ -33,6 +36,43 @@ func (p *Reader) Whole(v Value) Value {
 	p.req.Key = chain(tagKey, p.req.Scope, p.req.Ask)
 	return v
 }
+
+// maxItems is how many items a request may have.
+const maxItems = 2048
+
+// readItems notes the keys of the elements of v, where each has an answer of its own: they are texts or lists of tokens, and no member of the body
+// may make them depend on each other.
+func (p *Reader) readItems(v Value) {
+	if n := v.Len(); !v.IsArray() || n < 2 || n > maxItems || p.readsTogether() {
+		return
+	}
+	kind := p.nodes[v.First().i].kind()
+	keys := make([]Hash, 0, v.Len())
+	for i := range p.elements(v.i) {
+		if p.nodes[i].kind() != kind || !p.isItem(i) {
+			p.discard()
+			return
+		}
+		p.buf = p.appendValue(p.buf, i)
+		keys = append(keys, chain(tagKey, p.req.Scope, p.seal()))
+	}
+	p.req.Items = keys
+}
+
+// isItem reports whether an element is a text or a list of tokens.
+func (p *Reader) isItem(i uint32) bool { return p.is(i, text) || p.is(p.value(i).First().i, number) }
+
+// readsTogether reports whether a member is set of which it is not known that the answer to an element does not depend on the others.
+func (p *Reader) readsTogether() bool {
+	for _, name := range p.members(0) {
+		if s := p.text(name); p.given(name+1) && !has(p.rules.Items, s) && (p.ignore == nil || !p.ignore.fields[string(s)]) {
+			return true
+		}
+	}
+	return false
+}
+
+func has(names Names, name []byte) bool { _, ok := names[string(name)]; return ok }
 
 // SetPrompt makes a string the prompt; a blank one makes the request uncacheable.
 func (p *Reader) SetPrompt(s Value) { p.setPrompt([]uint32{s.i}) }

@@ -28,6 +28,9 @@ type Rules struct {
 	// Stateless are the members of the body that allow keeping the answer; any other that is given forbids it, as unknown-field. nil: all
 	// members allow it.
 	Stateless Names
+	// Items are the members of the body beside which each element of a list in Field has an answer of its own, whatever the other elements are;
+	// see [Request.Items]. nil: the elements have one answer together.
+	Items Names
 	// Links are the places of ids that count by their number; nil: there are none. See [Link].
 	Links []Link
 	// Reference is the type of elements that name parts of the conversation which the upstream has; elements without type and role do so too.

@@ -20,7 +20,7 @@ import (
 // unlikeHosts are the scenarios of a dialect in which the proxy answers as OpenAI does and not as the upstream: an answer that was stored
 // from a stream has the usage that the stream reported, which is none at an upstream that is not asked for it; and a stream that is made
 // from a stored answer has none unless the client asks, while some hosts report it always.
-var unlikeHosts = map[string]string{"plain": "stream-then-whole", "xai": "whole-then-stream", "fireworks": "whole-then-stream", "mistral": "whole-then-stream"}
+var unlikeHosts = map[string]string{"plain": "stream-then-whole", "fireworks": "whole-then-stream", "mistral": "whole-then-stream"}
 
 // cachedTokens are not the same: each tenant has a salt of its own at the engine behind the proxy.
 var cachedTokens = regexp.MustCompile(`cached_tokens|cachedInputTokens|cacheReadTokens|noCacheTokens`)

@@ -68,6 +68,8 @@ var faults = []fault{
 	{name: "400 for our field, then 429", answer: naming("400 Bad Request"), after: whole("429 Too Many Requests"), refuses: true},
 	{name: "400 for our field, then 503", answer: naming("400 Bad Request"), after: whole("503 Service Unavailable", "Retry-After: 1"), refuses: true},
 	{name: "400 for our field, then 500", answer: naming("400 Bad Request"), after: whole("500 Internal Server Error"), works: true},
+	{name: "500 for our field", answer: whole("500 Internal Server Error"), after: whole("200 OK"), works: true},
+	{name: "500 for our field, then 429", answer: whole("500 Internal Server Error"), after: whole("429 Too Many Requests"), refuses: true},
 	{name: "401", answer: whole("401 Unauthorized"), works: true},
 	{name: "404", answer: whole("404 Not Found"), works: true},
 	{name: "429", answer: whole("429 Too Many Requests"), refuses: true},

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"syscall"
 	"time"
 
@@ -19,7 +20,7 @@ import (
 //	pick ──► send ──► judge ──► answered: the answer, or the error, is the result
 //	 ▲        ▲         │
 //	 │        ├─────────┤ again: the connection had been closed, and no byte of the request was written to it
-//	 │        └─────────┤ bare: the error names a field that the dialect has added; once for a request
+//	 │        └─────────┤ bare: the error names a field that the dialect has added, or may be due to it; once for a request
 //	 └──────────────────┘ elsewhere: the replica has refused the request without having worked on it
 //
 // A request goes elsewhere, each time to a replica that has not been asked yet, after
@@ -85,9 +86,10 @@ type call struct {
 	trip    *trip          // nil: nothing is under way
 	lent    *sentBody      // what was sent last of a body that can be read once; nil: the body can be had again
 
-	named []dialect.Field // fields that the present replica has refused; nil: none
-	bare  bool            // a replica has refused a field, and none is added any more
-	held  *Reply          // the last answer of a replica that refused the request; nil: there is none
+	named   []dialect.Field // fields that the present replica has refused; nil: none
+	unnamed bool            // its error did not name them: stream_options alone is suspect, and is left out
+	bare    bool            // a replica has refused a field, and none is added any more
+	held    *Reply          // the last answer of a replica that refused the request; nil: there is none
 }
 
 // Call sends r to a replica and returns its answer, whose body ends with ErrIdle when the replica sends nothing for too long. Where the
@@ -220,20 +222,38 @@ func (x *call) observe(ctx context.Context, reply *Reply, err error) (refused bo
 func (x *call) limit() limited { return limited{Tenant: x.r.Tenant, Model: x.r.Model} }
 
 // refusesField reports whether an error answer names a field that the proxy has added, so that the request is to be sent without it. Only if
-// that is not refused, the field is quarantined: clients can have an upstream name any field.
+// that is not refused, the field is quarantined: clients can have an upstream name any field. Some servers answer 500 to stream_options and
+// name nothing: it is left out once where the replica has not shown that it takes it, and is quarantined if the request succeeds then.
 func (x *call) refusesField(reply *Reply) bool {
-	refuses := reply.StatusCode == http.StatusBadRequest || reply.StatusCode == http.StatusUnprocessableEntity
-	if refuses && !x.bare && len(reply.Added) > 0 {
-		if x.named = dialect.Named(reply.trip.answer.peek(64<<10), reply.Added); len(x.named) > 0 {
-			x.bare = true
-			return true
+	status, model, now, fields := reply.StatusCode, reply.trip.model, x.c.now(), &x.replica.refused
+	refuses, good := status == http.StatusBadRequest || status == http.StatusUnprocessableEntity, status/100 == 2
+	asks := slices.Contains(reply.Added, dialect.StreamUsage)
+	switch {
+	case !x.bare && len(reply.Added) > 0:
+		switch {
+		case refuses:
+			x.named = dialect.Named(reply.trip.answer.peek(64<<10), reply.Added)
+		case mayBeOfField(status) && asks && fields.suspect(model, now):
+			x.named, x.unnamed = []dialect.Field{dialect.StreamUsage}, true
+		case good && asks:
+			fields.trust(model, now, quarantineFor)
 		}
-	}
-	if !refuses && len(x.named) > 0 {
-		x.c.quarantine(x.replica, reply.trip.model, x.named)
+		x.bare = len(x.named) > 0
+		return x.bare
+	case len(x.named) == 0:
+	case good || !refuses && !x.unnamed:
+		x.c.quarantine(x.replica, model, x.named)
 		x.named = nil
+	case x.unnamed:
+		fields.trust(model, now, trustAfterFailure)
 	}
 	return false
+}
+
+// mayBeOfField reports whether a status may be due to a member that the server does not know. Others are of a server that has too much to do,
+// or has worked long.
+func mayBeOfField(status int) bool {
+	return status == http.StatusInternalServerError || status == http.StatusNotImplemented || status == http.StatusBadGateway
 }
 
 // hold keeps an answer for the case that no other replica gives one. It takes no call of its replica any more.

@@ -16,6 +16,9 @@ const (
 	// mostQuarantined bounds what is held of one replica, because clients choose the names of models. Beyond it nothing is added to
 	// requests for any model that is not held.
 	mostQuarantined = 1000
+	// trustAfterFailure is how long no error is put down to stream_options after one that came without it too, so that a server that fails
+	// gets few requests twice. After a success with it that is quarantineFor.
+	trustAfterFailure = time.Minute
 )
 
 // refusedField is a field that a replica has refused in a request for a model.
@@ -26,8 +29,36 @@ type refusedField struct {
 
 // quarantine holds the fields that a replica has refused. It is safe for concurrent use.
 type quarantine struct {
-	mu    sync.Mutex                 // protects until
-	until map[refusedField]time.Time // when the field may be added again
+	mu      sync.Mutex                 // protects what follows
+	until   map[refusedField]time.Time // when the field may be added again
+	trusted map[string]time.Time       // by model, until when no error is put down to stream_options; as many as until may have
+}
+
+// suspect reports whether an error in a request for model may be due to stream_options although it does not name it.
+func (q *quarantine) suspect(model string, now time.Time) bool {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	until, held := q.trusted[model]
+	return held && !now.Before(until) || !held && len(q.trusted) < mostQuarantined
+}
+
+// trust ends the suspicion for a while: a request for model has succeeded with stream_options, or has failed without it.
+func (q *quarantine) trust(model string, now time.Time, d time.Duration) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	until, held := q.trusted[model]
+	if !held && len(q.trusted) >= mostQuarantined {
+		maps.DeleteFunc(q.trusted, func(_ string, until time.Time) bool { return !now.Before(until) })
+		if len(q.trusted) >= mostQuarantined {
+			return
+		}
+	}
+	if q.trusted == nil {
+		q.trusted = map[string]time.Time{}
+	}
+	if end := now.Add(d); end.After(until) {
+		q.trusted[model] = end
+	}
 }
 
 // of returns what [dialect.Dialect.Edit] asks for each field of a request for model.

@@ -135,7 +135,10 @@ func (x *call) edited(body []byte, model string) dialect.Edits {
 	if r.Rate > 0 {
 		r.Want.Retain = hint.Decide(r.Rate, replica.terms(model, x.r.Model, x.c))
 	}
-	if x.bare {
+	switch {
+	case x.bare && x.unnamed:
+		r.Want.StreamUsage = false
+	case x.bare:
 		r.Want = dialect.Intent{}
 	}
 	edits := replica.edit(r, x.r.Model, x.c.now())

@@ -84,15 +84,23 @@ func (s *seal) decodeAnswer(key store.Key, value []byte) (e *store.Entry, writte
 	return e, store.Mark{Log: number(1), Purges: purges}, err == nil
 }
 
-// Fetch reads what is under a key, by one command: the entry with its answer, and of the rest what is needed to serve it; see
+// Fetch reads what is under a key, and what is under more keys, by one command: the entry with its answer, and of the rest what is needed to serve it; see
 // store.DecodeAnswer. A Now of zero says that the store has no head, because the server was emptied. A value that is damaged or not ours
 // is counted and is no entry.
-func (s *Shared) Fetch(ctx context.Context, key store.Key) (f store.Fetched, err error) {
-	v, err := s.link.client().MGet(ctx, s.link.keys.mark, s.link.keys.answer(key)).Result()
+func (s *Shared) Fetch(ctx context.Context, key store.Key, more ...store.Key) (f store.Fetched, err error) {
+	keys := []string{s.link.keys.mark, s.link.keys.answer(key)}
+	for _, k := range more {
+		keys = append(keys, s.link.keys.answer(k))
+	}
+	v, err := s.link.client().MGet(ctx, keys...).Result()
 	if err != nil {
 		return f, s.link.seen(err)
 	}
-	return s.fetched(key, v), nil
+	f = s.fetched(key, v)
+	for i, k := range more {
+		f.More = append(f.More, s.fetched(k, []any{v[0], v[2+i]}))
+	}
+	return f, nil
 }
 
 // FetchOrLease is Fetch and, where nothing is under the key, Lease, by one command. A lease that the server refuses to give, because it is full

@@ -119,6 +119,10 @@ func roundTrip(t *testing.T, o Options) {
 	if err != nil || f.Entry == nil || string(f.Entry.Answer) != "because" || f.Written != m || f.Now != m || f.Entry.ID != e.ID || !f.Entry.Expires.Equal(e.Expires) {
 		t.Fatalf("fetched %+v %v", f, err)
 	}
+	f, err = b.Fetch(t.Context(), store.Key{9}, store.Key{8}, e.Key) // one command
+	if err != nil || f.Entry != nil || len(f.More) != 2 || f.More[0].Entry != nil || f.More[1].Entry == nil || f.More[1].Entry.ID != e.ID || f.More[1].Written != m || f.More[1].Now != m {
+		t.Fatalf("fetched together %+v %v", f, err)
+	}
 	got, err := b.Read(t.Context(), store.Position{}, time.Second)
 	if err != nil || len(got) != 1 || got[0].Position != p || got[0].Process != a.Process() || got[0].Serial != serial || got[0].Mark != m || len(got[0].Events) != 3 {
 		t.Fatalf("read %+v %v", got, err)

@@ -5,12 +5,15 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"net/http"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/tidwall/gjson"
 
 	"reprise/internal/redistest"
 )
@@ -154,4 +157,55 @@ func TestCommandsPerRequest(t *testing.T) {
 		}
 	}
 	f.check()
+}
+
+// TestCommandsPerItem: of a list of embeddings a replica fetches what the other one has stored, 64 inputs by a command, and asks the engine for the
+// rest.
+func TestCommandsPerItem(t *testing.T) {
+	t.Parallel()
+	const n = 200
+	server := redistest.Start(t, redistest.Options{})
+	f := on(t, 2, server)
+	m := newMonitor(t, server)
+	inputs := make([]string, n)
+	for i := range inputs {
+		inputs[i] = fmt.Sprintf(`"%0*d"`, 1+i%9, i)
+	}
+	ask := func(replica int, inputs []string) reply {
+		t.Helper()
+		got, err := f.replica(replica).Try(t.Context(), http.MethodPost, f.replica(replica).API+"/v1/embeddings", `{"model":"m","input":[`+strings.Join(inputs, ",")+`]}`, "Authorization", tenants[0])
+		if err != nil || got.Status != http.StatusOK {
+			t.Fatalf("%+v, %v", got, err)
+		}
+		return got
+	}
+	m.during(f, nil, func() { ask(0, inputs) })
+	for _, phase := range []struct {
+		inputs []string
+		known  int
+		reads  float64
+	}{
+		{append([]string{`"new"`}, inputs...), n, 1 + (n+63)/64}, // one more for the key of the list
+		{inputs, n, 1},
+	} {
+		var got reply
+		calls := len(f.up.callsOf(""))
+		sent := m.during(f, nil, func() { got = ask(1, phase.inputs) })
+		t.Logf("measured: a list of %d inputs, of which %d are stored by the other replica: %s", len(phase.inputs), phase.known, inWords(sent))
+		if sent["mget"] > phase.reads {
+			t.Errorf("%v reads, want %v at most", sent["mget"], phase.reads)
+		}
+		if more := len(f.up.callsOf("")) - calls; (more == 0) != (len(phase.inputs) == phase.known) {
+			t.Errorf("%d more calls", more)
+		}
+		vectors := gjson.Get(got.Body, "data.#.embedding").Array()
+		for i, v := range vectors {
+			if own := phase.inputs[i] == `"new"`; (v.Get("0").Int() != 0) != own || int(v.Get("1").Int()) != len(phase.inputs[i])-2 {
+				t.Errorf("input %s has %s", phase.inputs[i], v.Raw)
+			}
+		}
+		if len(vectors) != len(phase.inputs) || !strings.Contains(got.Header.Get("Cache-Status"), fmt.Sprintf("partial=%d/%d", phase.known, len(phase.inputs))) && phase.known < len(phase.inputs) {
+			t.Errorf("%d vectors, %s", len(vectors), got.Header.Get("Cache-Status"))
+		}
+	}
 }

@@ -66,6 +66,10 @@ func (u *engine) serve(w http.ResponseWriter, r *http.Request) {
 		case <-r.Context().Done():
 		}
 	}
+	if inputs := gjson.GetBytes(body, "input"); inputs.IsArray() {
+		c.embed(w, inputs.Array())
+		return
+	}
 	text := c.text(u.filler)
 	if gjson.GetBytes(body, "stream").Bool() {
 		c.stream(w, text)
@@ -100,6 +104,16 @@ func (c *call) stream(w http.ResponseWriter, text string) {
 	}
 	event(`{}`, `"stop"`)
 	io.WriteString(w, "data: [DONE]\n\n")
+}
+
+// embed answers with vectors that have the number of the call and the length of the input.
+func (c *call) embed(w http.ResponseWriter, inputs []gjson.Result) {
+	var data []string
+	for i, in := range inputs {
+		data = append(data, fmt.Sprintf(`{"object":"embedding","index":%d,"embedding":[%d,%d]}`, i, c.n, len(in.Str)))
+	}
+	w.Header().Set("Content-Type", "application/json")
+	fmt.Fprintf(w, `{"object":"list","data":[%s],"model":"m","usage":{"prompt_tokens":%d,"total_tokens":%d}}`, strings.Join(data, ","), len(data), len(data))
 }
 
 func quoted(s string) string {

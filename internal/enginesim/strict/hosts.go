@@ -107,11 +107,9 @@ func blocks(list json.RawMessage) (all []map[string]json.RawMessage) {
 	return all
 }
 
-// xAI ignores prompt_cache_key in chats, and does not take stream_options.
+// xAI ignores prompt_cache_key in chats. It takes stream_options, as streams show that its users have recorded (BerriAI/litellm 17136,
+// brainlid/langchain 626).
 func xAI(r *Request) {
-	if r.has("stream_options") {
-		r.refuse(http.StatusBadRequest, `{"code":"Client specified an invalid argument","error":%s}`, "Argument not supported: stream_options")
-	}
 	if r.is("chat/completions") && r.has("prompt_cache_key") {
 		r.result.Ignored = []string{"prompt_cache_key"}
 	}

@@ -182,7 +182,7 @@ func accumulate(t *testing.T, stream []byte) any {
 	var content []any
 	inputs := map[int]string{}
 	for ev := range answer.EventsOf(stream).All() {
-		if ev.Data == nil || ev.IsDone() {
+		if ev.Data == nil || string(ev.Data) == "[DONE]" {
 			continue
 		}
 		e := decoded(t, ev.Data).(object)

@@ -35,7 +35,6 @@ func TestChatJudge(t *testing.T) {
 		{"a call", false, `{"message":{"content":"","tool_calls":[{"function":{"name":"f","arguments":{}}}]},"done":true,"done_reason":"stop"}`, answer.ReasonToolCalls},
 		{"a call without a name", false, `{"message":{"content":"","tool_calls":[{"function":{"name":"","arguments":{}}}]},"done":true,"done_reason":"stop"}`, answer.ReasonMalformed},
 		{"a call without a name in a stream", true, `{"message":{"content":"","tool_calls":[{"function":{"arguments":{}}}]},"done":false}` + "\n" + `{"message":{"content":""},"done":true}` + "\n", answer.ReasonMalformed},
-		{"an error in the message", false, `{"message":{"content":"a","error":"x"},"done":true,"done_reason":"stop"}`, answer.ReasonError},
 		{"not done", false, `{"message":{"role":"assistant","content":"a"},"done":false}`, answer.ReasonIncomplete},
 		{"done in words", false, `{"message":{"content":"a"},"done":"true","done_reason":"stop"}`, answer.ReasonIncomplete},
 		{"blank", false, `{"message":{"content":" "},"done":true,"done_reason":"stop"}`, answer.ReasonEmpty},

@@ -31,6 +31,7 @@ func TestChatConformance(t *testing.T) {
 		"choices.sse":    {Keep: true, Text: "one", Usage: usage},
 		"folded.sse":     {Keep: true, Text: "😀!"},
 		"function.sse":   {Reason: answer.ReasonToolCalls, ToolCalls: true},
+		"llamacpp.sse":   {Keep: true, Text: "Hello", Usage: usage},
 		"logprobs.json":  {Keep: true, Text: "ab", Usage: usage},
 		"logprobs.sse":   {Keep: true, Text: "ab", Usage: usage},
 		"plain.sse":      {Keep: true, Text: "no usage"},

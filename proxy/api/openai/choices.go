@@ -2,6 +2,7 @@ package openai
 
 import (
 	"bytes"
+	"strings"
 
 	"github.com/tidwall/gjson"
 
@@ -22,9 +23,13 @@ var (
 	_ answer.Streams = choices{}
 )
 
-// Mark marks ids, times and usage in a chunk. One that has usage and no choice is the one that include_usage adds.
+// Mark marks ids, times and usage in a chunk. A chunk with usage and no choice is there because usage was asked for; what else it has, beside
+// the members of every chunk, is there without that too: llama.cpp has it in the chunk with the finish reason then. Usage beside a choice is
+// what some upstreams send in any case.
 func (c choices) Mark(m *answer.Marker, chunk gjson.Result) {
-	usage, choice := false, false
+	var usage [2]gjson.Result
+	var others []gjson.Result
+	choice := false
 	chunk.ForEach(func(k, v gjson.Result) bool {
 		switch {
 		case k.Str == "id" && v.Type == gjson.String:
@@ -32,18 +37,41 @@ func (c choices) Mark(m *answer.Marker, chunk gjson.Result) {
 		case k.Str == "created" && v.Type == gjson.Number:
 			m.Value(v, answer.SlotCreated)
 		case k.Str == "usage" && v.Type == gjson.Null:
-			m.UsageNull(k, v)
+			m.Usage(k, v, nil)
 		case k.Str == "usage":
-			usage = v.IsObject()
+			usage = [2]gjson.Result{k, v}
 		case k.Str == "choices":
 			choice = !rawjson.Empty(v)
 			c.MarkLinks(m, k.Str, v)
+		case !everywhere(k.Str) && rawjson.Given(v):
+			others = append(others, k, v)
 		}
 		return true
 	})
-	if usage && !choice {
-		m.Event()
+	switch {
+	case !choice && usage[1].IsObject():
+		m.Usage(usage[0], usage[1], others)
+	case choice && strings.Contains(chunk.Raw, finish) && ofLlamaCPP(chunk.Raw):
+		m.Last()
 	}
+}
+
+// finish is in a chunk that ends a choice. A quote inside a string would be escaped.
+const finish = `finish_reason":"`
+
+// ofLlamaCPP reports whether a chunk has the fingerprint of that server: b, the number of its build, - and a commit.
+func ofLlamaCPP(chunk string) bool {
+	_, build, ok := strings.Cut(chunk, `system_fingerprint":"b`)
+	return ok && build != "" && '0' <= build[0] && build[0] <= '9'
+}
+
+// everywhere reports whether every chunk of a stream has the member; obfuscation is padding of a chunk's length.
+func everywhere(name string) bool {
+	switch name {
+	case "id", "object", "created", "model", "system_fingerprint", "service_tier", "provider", "obfuscation":
+		return true
+	}
+	return false
 }
 
 // MarkLinks marks the ids of the calls in the choices of an answer or of a chunk.

@@ -13,6 +13,8 @@ type chunks struct {
 	base  []byte // members that every chunk begins with
 	extra []byte // members that only the first has
 	usage string // of the answer; "": it has none
+
+	timings string // of llama.cpp, in the chunk with the usage; "": there are none
 }
 
 // Render renders a whole answer as a stream, choice by choice.
@@ -44,6 +46,8 @@ func newChunks(r gjson.Result, kind string) *chunks {
 			}
 		case "object":
 			c.base = rawjson.AppendMember(c.base, 0, k.Raw, kind)
+		case "timings":
+			c.timings = v.Raw
 		case "id", "created", "model", "system_fingerprint", "service_tier":
 			c.base = rawjson.AppendMember(c.base, 0, k.Raw, v.Raw)
 		default:
@@ -51,6 +55,9 @@ func newChunks(r gjson.Result, kind string) *chunks {
 		}
 		return true
 	})
+	if c.usage == "" && c.timings != "" {
+		c.extra = rawjson.AppendMember(c.extra, 0, `"timings"`, c.timings)
+	}
 	if !r.Get("object").Exists() {
 		c.base = rawjson.AppendMember(c.base, 0, `"object"`, kind)
 	}
@@ -70,6 +77,9 @@ func (c *chunks) send(usage string, choice ...string) {
 	parts = append(parts, "]")
 	if c.usage != "" {
 		parts = append(parts, `,"usage":`, usage)
+	}
+	if usage == c.usage && c.timings != "" {
+		parts = append(parts, `,"timings":`, c.timings)
 	}
 	c.Event("", append(parts, "}")...)
 	c.extra = nil

@@ -17,10 +17,16 @@ var Embeddings = api.Family{
 		Field:        "input",
 		Defaults:     embeddingDefaults,
 		Names:        canon.MakeNames([]string{"input"}, []string{"dimensions", "encoding_format"}),
+		Items:        alone,
 		Conversation: embeddings{},
 	},
 	Answers: &answer.Form{Code: codeEmbeddings, Judge: api.Judge("embeddings", nil)},
 }
+
+// alone are the members of requests with which each input has a vector of its own: those of OpenAI, and of Voyage, Cohere, NVIDIA and Jina. Not
+// among them are Jina's late_chunking, which reads all inputs as one text, and what is not known.
+var alone = canon.MakeNames(nil, []string{"model", "input", "dimensions", "encoding_format", "user", "safety_identifier", "stream", "cache",
+	"input_type", "truncate", "truncation", "task", "normalized", "embedding_type", "output_dimension", "output_dtype"})
 
 // embeddings implements [canon.Conversation] and [answer.Judge].
 type embeddings struct{}

@@ -285,12 +285,17 @@ func (d *data) end() store.Position {
 	return d.log[len(d.log)-1].Position
 }
 
-func (l *link) Fetch(ctx context.Context, k store.Key) (store.Fetched, error) {
+func (l *link) Fetch(ctx context.Context, k store.Key, more ...store.Key) (store.Fetched, error) {
 	return call(ctx, l, "fetch", func() (store.Fetched, error) {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		l.count("fetch")
-		return l.fetchLocked(k)
+		f, err := l.fetchLocked(k)
+		for _, k := range more {
+			one, failed := l.fetchLocked(k)
+			f.More, err = append(f.More, one), errors.Join(err, failed)
+		}
+		return f, err
 	})
 }
 

@@ -30,8 +30,8 @@ func newBreaker() *gobreaker.CircuitBreaker[store.Fetched] {
 	})
 }
 
-// Fetch implements cache.Remote.
-func (s *Shared) Fetch(ctx context.Context, k store.Key, known *store.Entry) (*store.Entry, error) {
+// Fetch implements cache.Remote. The answers of next come into the near-cache.
+func (s *Shared) Fetch(ctx context.Context, k store.Key, known *store.Entry, next func() []*store.Entry) (*store.Entry, error) {
 	own, barred := s.queue.answer(k, known)
 	switch {
 	case own != nil && (s.view.live() || s.queue.unsent(own)):
@@ -49,11 +49,15 @@ func (s *Shared) Fetch(ctx context.Context, k store.Key, known *store.Entry) (*s
 			return e, nil
 		}
 	}
+	var more []store.Key
+	if known != nil && next != nil {
+		more = s.missing(next())
+	}
 	got, err := s.breaker.Execute(func() (store.Fetched, error) {
 		ctx, cancel := context.WithTimeout(ctx, FetchTimeout)
 		defer cancel()
 		if known != nil {
-			return s.opt.Link.Answers.Fetch(ctx, k)
+			return s.opt.Link.Answers.Fetch(ctx, k, more...)
 		}
 		return s.opt.Link.Answers.FetchOrLease(ctx, k, leadTTL)
 	})
@@ -63,7 +67,20 @@ func (s *Shared) Fetch(ctx context.Context, k store.Key, known *store.Entry) (*s
 		s.fetchFault(ctx, err)
 		return nil, err
 	}
+	for _, one := range got.More {
+		_, _ = s.judge(one) // which puts it into the near-cache, if it may be served
+	}
 	return s.judge(got)
+}
+
+// missing returns the keys of those of some entries whose answers are not at hand and may be served.
+func (s *Shared) missing(of []*store.Entry) (keys []store.Key) {
+	for _, e := range of {
+		if own, barred := s.queue.answer(e.Key, e); own == nil && !barred && !s.purges.names(e) && s.near.get(e) == nil {
+			keys = append(keys, e.Key)
+		}
+	}
+	return keys
 }
 
 // fetchFault counts an error of a fetch.

@@ -46,8 +46,8 @@ type Group interface {
 
 // Answers are the answers.
 type Answers interface {
-	// Fetch returns what is stored under a key, and the mark of that moment.
-	Fetch(ctx context.Context, k store.Key) (store.Fetched, error)
+	// Fetch returns what is stored under a key, and under more keys, and the mark of that moment.
+	Fetch(ctx context.Context, k store.Key, more ...store.Key) (store.Fetched, error)
 	// FetchOrLease is Fetch and, where nothing is stored, Leases.Lease.
 	FetchOrLease(ctx context.Context, k store.Key, ttl time.Duration) (store.Fetched, error)
 }

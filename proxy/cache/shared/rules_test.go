@@ -496,3 +496,47 @@ func TestBreaker(t *testing.T) {
 		all[0].wants("a", "first")
 	})
 }
+
+// TestFetchesTogether: the answers of keys that are looked up next come by one call, and only those that may be served.
+func TestFetchesTogether(t *testing.T) {
+	among(t, 2, func(t *testing.T, s *server, all []*member) {
+		names := []string{"a", "b", "c", "unknown", "d"}
+		for _, name := range names {
+			if name != "unknown" {
+				all[0].put(name, "answer to "+name)
+			}
+		}
+		settle()
+		lookup := func(next ...string) {
+			t.Helper()
+			q := all[1].request(next[0])
+			for _, name := range next[1:] {
+				q.Next = append(q.Next, all[1].request(name).Key)
+			}
+			hit, _, err := all[1].cache.Lookup(t.Context(), q)
+			if err != nil || hit == nil || string(hit.Entry.Answer) != "answer to "+next[0] || q.Next != nil {
+				t.Fatalf("%+v, %v, and %d keys are left", hit, err, len(q.Next))
+			}
+		}
+		lookup(names...)
+		before := all[1].Stats().Fetches
+		for _, name := range []string{"b", "c", "d"} {
+			all[1].wants(name, "answer to "+name)
+		}
+		if got := all[1].Stats().Fetches; got != before || before != 1 {
+			t.Errorf("%d fetches, and then %d", before, got-before)
+		}
+		all[0].put("e", "answer to e")
+		all[0].put("f", "answer to f")
+		settle()
+		all[1].link.setOnly("log", "hold", 0)
+		all[0].link.Purge(t.Context(), 1<<40, store.Filter{Model: "f"}) // which has not returned to its caller
+		q := all[1].request("e")
+		q.Next = []store.Key{all[1].request("f").Key}
+		if hit, _, _ := all[1].cache.Lookup(t.Context(), q); hit != nil {
+			t.Errorf("an answer is served under an older mark: %+v", hit)
+		}
+		all[1].wants("f", "")
+		all[1].link.set("", 0)
+	})
+}

@@ -4,6 +4,9 @@
 // a body, so unknown fields survive. No field is added without a dialect that supports it, and a field that an upstream refuses
 // is not added any more: the caller keeps the refused fields of each upstream.
 //
+// Of what a field of ours changes in an answer the client gets nothing. The only such field is [StreamUsage]; docs/engines.md has a table of what
+// it changes at which upstream, and reprise/proxy/api/openai how the chunks are known.
+//
 // A new dialect is a table in tables.go, or a type that implements [Dialect] where it edits the structure of the body, and a place in the
 // list below.
 package dialect

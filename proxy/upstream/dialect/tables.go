@@ -66,8 +66,8 @@ var productionStack = table{name: "production-stack", usage: true, strip: engine
 }}
 
 // xAI keeps a cache on each of its servers, and chooses the server by a header for chats and by a field for responses; in chats the field
-// is ignored. Streams always report their usage.
-var xAI = table{name: "xai", hints: []hint{
+// is ignored.
+var xAI = table{name: "xai", usage: true, hints: []hint{
 	{affinity, "header:X-Grok-Conv-Id", chats, version{}},
 	{affinity, "prompt_cache_key", responses, version{}},
 }}

@@ -1,0 +1,408 @@
+package proxy
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/tidwall/gjson"
+
+	"reprise/proxy/answer"
+	"reprise/proxy/answer/rawjson"
+	"reprise/proxy/cache"
+	"reprise/store"
+)
+
+// A request for the embeddings of a list has an answer for each of its items, and each of these is kept as the answer to a request for that item
+// alone, so that any other list finds it:
+//
+//	exact: the key of the list ─► the keys of its items ─► all known: their answers, joined
+//	                                   │
+//	                                   └► some: the client's bytes without these items go upstream; what comes is split,
+//	                                      kept item by item, and joined with what is known
+//
+// split and join are inverse: the parts of an answer, joined, are that answer, member by member. An answer for which that is not known, because it
+// has a member that is not listed here, is kept whole under the key of the list, as every other answer is. So is nothing of a request of which
+// some items were known: what cannot be joined is no answer to the client, which then asks with all items.
+//
+// The upstream counts tokens for a list. Each item gets a share by its length, in tokens where the client has sent tokens and in bytes of JSON
+// otherwise: whole numbers that add up to the upstream's. The usage of a joined answer is the sum of the shares.
+
+// known is what is known of the items of a request. It does not change once made.
+type known struct {
+	hits, stale []*cache.Hit // by item; nil where there is none
+	found       int          // of hits
+	vectors     []*vectors   // of hits, with asked; nil: the answers to all items are asked for
+	asked       []byte       // the body of the request for the items that are not known
+}
+
+// errItems: the answer to a part of the items cannot be joined with the others. Nothing has been written yet.
+var errItems = errors.New("the answer to some items does not fit those that are stored")
+
+// lookItems looks up the items of a request; nil: it has none, or takes no stored answer. The shared store is not asked for those that are unknown
+// here, so that it is asked for what it has.
+func (q *request) lookItems(ctx context.Context) *known {
+	if len(q.Items) == 0 || q.d.NoCache {
+		return nil
+	}
+	k := &known{hits: make([]*cache.Hit, len(q.Items)), stale: make([]*cache.Hit, len(q.Items))}
+	keys, ahead := make([]store.Key, len(q.Items)), 0 // of so many items the shared store was asked
+	for i, key := range q.Items {
+		keys[i] = store.Key(key)
+	}
+	for i := range q.Items {
+		if ctx.Err() != nil {
+			break
+		}
+		r := q.item(i)
+		if i >= ahead {
+			r.Next = keys[i+1 : min(i+fetched, len(keys))]
+		}
+		hit, stale, err := q.s.cache.Lookup(ctx, r)
+		q.s.faults.degraded(err)
+		if i >= ahead && r.Next == nil {
+			ahead = i + fetched
+		}
+		k.hits[i], k.stale[i] = hit, stale
+		if hit != nil {
+			k.found++
+		}
+	}
+	return k
+}
+
+// fetched is of how many items the shared store is asked at once.
+const fetched = 64
+
+// item is the request for item i alone.
+func (q *request) item(i int) *cache.Request {
+	r := q.req
+	r.Key, r.Asked, r.Probe = store.Key(q.Items[i]), true, nil
+	return &r
+}
+
+// joined is the answer of stored ones, one for each item; nil where one of them cannot be read, or they do not fit each other.
+func (q *request) joined(hits []*cache.Hit, result Result) *served {
+	parts, sum := make([]*vectors, len(hits)), store.Entry{}
+	h := &served{hits: hits, found: hits[0], result: result, status: cacheStatus{result: result, entry: hits[0].Entry.ID}}
+	for i, hit := range hits {
+		one := q.serve(hit, result)
+		if one == nil || one.failed != nil {
+			return one
+		}
+		if parts[i] = readVectors(one.frozen.Body); parts[i] == nil {
+			return nil
+		}
+		if h.status.age = max(h.status.age, one.status.age); i == 0 || one.status.ttl < h.status.ttl {
+			h.status.ttl = one.status.ttl
+		}
+		sum.InputTokens += one.entry.InputTokens
+		sum.UpstreamTime += one.entry.UpstreamTime
+	}
+	body := join(parts[0], parts)
+	z, err := answer.Freeze(q.family.Answers, "application/json", body)
+	if body == nil || err != nil {
+		return nil
+	}
+	first := hits[0].Entry
+	sum.ID, sum.Key, sum.Labels, sum.Topic, sum.Created, sum.Expires = first.ID, first.Key, first.Labels, first.Topic, first.Created, first.Expires
+	h.entry, h.frozen = &sum, z
+	return h
+}
+
+// staleItems is the answer to all items, where each is stored, if only as an expired answer that may be served in place of an error.
+func (x *work) staleItems() *served {
+	if x.known == nil {
+		return nil
+	}
+	hits := slices.Clone(x.known.hits)
+	for i := range hits {
+		if hits[i] == nil {
+			hits[i] = x.s.cache.Stale(x.r.http.Context(), x.r.item(i), x.known.stale[i])
+		}
+		if hits[i] == nil {
+			return nil
+		}
+	}
+	return x.r.joined(hits, Stale)
+}
+
+// askRest makes the request one for the items that are not known, where some are whose answers can be joined.
+func (x *work) askRest() {
+	k := x.known
+	if k == nil || k.found == 0 || k.found == len(k.hits) {
+		return
+	}
+	known := *k
+	known.vectors = make([]*vectors, len(k.hits))
+	var first *vectors
+	for i, hit := range k.hits {
+		if hit == nil {
+			continue
+		}
+		h := x.r.serve(hit, Exact)
+		if h == nil || h.failed != nil {
+			return
+		}
+		v := readVectors(h.frozen.Body)
+		if v == nil || first != nil && !first.fits(v) {
+			return
+		}
+		first, known.vectors[i] = v, v
+	}
+	input := gjson.GetBytes(x.r.body, x.r.family.Requests.Field)
+	rest := make([]byte, 0, len(x.r.body))
+	rest = append(append(rest, x.r.body[:input.Index]...), '[')
+	n := 0
+	for i, e := range rawjson.Elements(input) {
+		if n++; i < len(k.hits) && k.hits[i] == nil {
+			if len(rest) > input.Index+1 {
+				rest = append(rest, ',')
+			}
+			rest = append(rest, e.Raw...)
+		}
+	}
+	if input.Index == 0 || n != len(k.hits) {
+		return
+	}
+	known.asked = append(append(rest, ']'), x.r.body[input.Index+len(input.Raw):]...)
+	x.known = &known
+	x.detail = append(x.detail, "partial="+strconv.Itoa(k.found)+"/"+strconv.Itoa(len(k.hits)))
+}
+
+// partial reports whether only a part of the items is asked for.
+func (k *known) partial() bool { return k != nil && k.asked != nil }
+
+// body is the request that goes upstream.
+func (k *known) body(client []byte) []byte {
+	if k.partial() {
+		return k.asked
+	}
+	return client
+}
+
+// open are the items that are asked for.
+func (q *request) open(k *known) (all []int) {
+	for i := range q.Items {
+		if !k.partial() || k.hits[i] == nil {
+			all = append(all, i)
+		}
+	}
+	return all
+}
+
+// keepItems keeps an answer item by item; false where it cannot be split, and nothing was kept.
+func (o *outcome) keepItems(k *keptInfo, z *answer.Frozen, took time.Duration) bool {
+	q := &o.x.r
+	if len(q.Items) == 0 {
+		return false
+	}
+	open := q.open(o.known)
+	if k.items = split(z.Body, gjson.GetBytes(o.known.body(q.body), q.family.Requests.Field)); len(k.items) != len(open) {
+		k.items = nil
+		return false
+	}
+	if q.d.NoStore {
+		return true
+	}
+	var first *store.Entry
+	for n, i := range open {
+		one := k.items[n]
+		frozen, err := answer.Freeze(z.Form, z.ContentType, rawjson.Bytes(one.json))
+		if err != nil || int64(len(one.json)) > q.s.opts.MaxEntryBytes {
+			k.reason = "size"
+			continue
+		}
+		frozen.Origin = z.Origin
+		e := q.entry(o.x.found, frozen, answer.Verdict{Usage: answer.Usage{Input: one.tokens()}}, took/time.Duration(len(open)))
+		if kept := o.store(k, q.item(i), e); first == nil {
+			first = kept
+		}
+	}
+	k.entry = first
+	return true
+}
+
+// wholeItems is the answer to all items, of which the upstream was asked for a part and has answered body.
+func (x *work) wholeItems(body []byte) ([]byte, error) {
+	o := x.o
+	switch status := o.rec.Status; {
+	case !o.known.partial():
+		return body, nil
+	case o.kept.items != nil:
+	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity, status < http.StatusBadRequest:
+		return nil, errItems // an error about the request may name an item by its place
+	default:
+		return body, nil
+	}
+	parts := slices.Clone(o.known.vectors)
+	for n, i := range o.x.r.open(o.known) {
+		parts[i] = o.kept.items[n]
+	}
+	for _, hit := range o.known.hits {
+		if hit != nil && !x.mayServe(hit) {
+			return nil, errPurged
+		}
+	}
+	joined := join(o.kept.items[0], parts)
+	if joined == nil {
+		return nil, errItems
+	}
+	if !x.r.chargeHit(len(joined)) {
+		return nil, errNoMemory
+	}
+	return joined, nil
+}
+
+// touchItems is touch for what was stored of an answer that was written.
+func (x *work) touchItems(hits []*cache.Hit) {
+	full := false
+	for _, hit := range hits {
+		full = hit != nil && x.s.cache.Touch(&x.r.req, hit.Entry, nil) || full
+	}
+	if full {
+		x.flush()
+		x.s.faults.degraded(x.s.cache.Settle())
+	}
+}
+
+// vectors is an answer with embeddings, of which every member is known.
+type vectors struct {
+	json  string
+	data  []gjson.Result // its elements, in the order of the inputs
+	usage gjson.Result   // may be absent
+	alike string         // what answers that can be joined have in common
+}
+
+// readVectors reads an answer that can be split and joined; nil: it has members of which it is not known what they mean for its parts, or its elements
+// are not in the order of the inputs. The answer is strict JSON, and must not change.
+func readVectors(body []byte) *vectors {
+	v := &vectors{json: rawjson.View(body)}
+	var names, alike []string
+	ok := gjson.Parse(v.json).IsObject()
+	gjson.Parse(v.json).ForEach(func(name, value gjson.Result) bool {
+		names = append(names, name.Str)
+		switch name.Str {
+		case "data":
+			ok = ok && value.IsArray()
+			v.data = value.Array()
+		case "usage":
+			ok = ok && value.IsObject()
+			v.usage = value
+		case "object", "model":
+			alike = append(alike, name.Str+value.String())
+		case "id", "created": // of the answer as a whole
+		default:
+			ok = false
+		}
+		return ok
+	})
+	if !ok || len(v.data) == 0 {
+		return nil
+	}
+	v.usage.ForEach(func(name, value gjson.Result) bool {
+		names = append(names, "usage."+name.Str)
+		switch name.Str {
+		case "prompt_tokens", "total_tokens":
+			_, err := strconv.ParseUint(value.Raw, 10, 31)
+			ok = ok && err == nil
+		default: // what is nothing for the list is nothing for its items
+			ok = ok && (value.Raw == "0" || value.Type == gjson.Null)
+		}
+		return ok
+	})
+	shape := ""
+	for i, e := range v.data {
+		var of [2]gjson.Result
+		rawjson.Members(e, of[:], "index", "embedding")
+		this := of[1].Type.String() + strconv.Itoa(strings.Count(of[1].Raw, ","))
+		if of[1].Type == gjson.String {
+			this = strconv.Itoa(len(of[1].Raw))
+		}
+		if of[0].Raw != strconv.Itoa(i) || i > 0 && this != shape {
+			return nil
+		}
+		shape = this
+	}
+	if !ok {
+		return nil
+	}
+	slices.Sort(names)
+	slices.Sort(alike)
+	v.alike = strings.Join(append(append(names, alike...), shape), "\x00")
+	return v
+}
+
+// fits reports whether two answers can be joined: the same members, of the same model, with vectors of one length.
+func (v *vectors) fits(o *vectors) bool { return o != nil && v.alike == o.alike }
+
+// tokens is how many tokens of input the answer has taken.
+func (v *vectors) tokens() int64 { return v.usage.Get("prompt_tokens").Int() }
+
+// with is the answer with other data, and other figures in its usage.
+func (v *vectors) with(data string, figure func(name string) int64) string {
+	usage := v.usage.Raw
+	if usage != "" {
+		number := func(name string) rawjson.Edit { return rawjson.Change(name, strconv.FormatInt(figure(name), 10)) }
+		usage = rawjson.Edited(v.usage, number("prompt_tokens"), number("total_tokens"))
+	}
+	return rawjson.Edited(gjson.Parse(v.json), rawjson.Change("data", data), rawjson.Change("usage", usage))
+}
+
+// at is an element of data, at a place.
+func at(element gjson.Result, place int) string {
+	return rawjson.Edited(element, rawjson.Change("index", strconv.Itoa(place)))
+}
+
+// split returns the answers to the elements of input, of the answer to all of them; nil where it cannot be split. The parts share no memory with body.
+func split(body []byte, input gjson.Result) []*vectors {
+	all, lengths, sum := readVectors(body), []int64{}, int64(0)
+	for _, e := range rawjson.Elements(input) {
+		n := int64(len(e.Raw))
+		if e.IsArray() {
+			n = int64(strings.Count(e.Raw, ",") + 1)
+		}
+		lengths, sum = append(lengths, n), sum+n
+	}
+	if all == nil || len(all.data) != len(lengths) {
+		return nil
+	}
+	parts, before := make([]*vectors, len(lengths)), int64(0)
+	for i, n := range lengths {
+		share := func(name string) int64 {
+			total := all.usage.Get(name).Int()
+			return total*(before+n)/sum - total*before/sum
+		}
+		if parts[i] = readVectors(rawjson.Bytes(all.with("["+at(all.data[i], 0)+"]", share))); parts[i] == nil {
+			return nil
+		}
+		before += n
+	}
+	return parts
+}
+
+// join returns the answer to several items, of the answer to each of them, with the other members of first; nil where they do not fit.
+func join(first *vectors, parts []*vectors) []byte {
+	size, sums := len(first.json), map[string]int64{}
+	for _, p := range parts {
+		if !first.fits(p) || len(p.data) != 1 {
+			return nil
+		}
+		size += len(p.data[0].Raw) + 8
+		for _, name := range []string{"prompt_tokens", "total_tokens"} {
+			sums[name] += p.usage.Get(name).Int()
+		}
+	}
+	data := append(make([]byte, 0, size), '[')
+	for i, p := range parts {
+		if i > 0 {
+			data = append(data, ',')
+		}
+		data = append(data, at(p.data[0], i)...)
+	}
+	return rawjson.Bytes(first.with(rawjson.View(append(data, ']')), func(name string) int64 { return sums[name] }))
+}
