@@ -36,6 +36,7 @@ import (
 type known struct {
 	hits, stale []*cache.Hit // by item; nil where there is none
 	found       int          // of hits
+	away        bool         // the shared store did not answer, and was not asked again
 	vectors     []*vectors   // of hits, with asked; nil: the answers to all items are asked for
 	asked       []byte       // the body of the request for the items that are not known
 }
@@ -55,7 +56,7 @@ func (q *request) lookItems(ctx context.Context) *known {
 		keys[i] = store.Key(key)
 	}
 	for i := range q.Items {
-		if ctx.Err() != nil {
+		if ctx.Err() != nil || k.away {
 			break
 		}
 		r := q.item(i)
@@ -66,6 +67,9 @@ func (q *request) lookItems(ctx context.Context) *known {
 		q.s.faults.degraded(err)
 		if i >= ahead && r.Next == nil {
 			ahead = i + fetched
+		}
+		if k.away = r.Unfetched; k.away {
+			q.req.Unfetched = true
 		}
 		k.hits[i], k.stale[i] = hit, stale
 		if hit != nil {
@@ -131,6 +135,10 @@ func (x *work) staleItems() *served {
 	return x.r.joined(hits, Stale)
 }
 
+// mostValues is of how many values an answer is expected for the rest of the items, at most: a longer one would not be kept (see canon.Parse), and
+// so could not be joined.
+const mostValues = 1_900_000
+
 // askRest makes the request one for the items that are not known, where some are whose answers can be joined.
 func (x *work) askRest() {
 	k := x.known
@@ -153,6 +161,9 @@ func (x *work) askRest() {
 			return
 		}
 		first, known.vectors[i] = v, v
+	}
+	if first == nil || (len(k.hits)-k.found)*strings.Count(first.json, ",") > mostValues {
+		return
 	}
 	input := gjson.GetBytes(x.r.body, x.r.family.Requests.Field)
 	rest := make([]byte, 0, len(x.r.body))
@@ -202,8 +213,8 @@ func (o *outcome) keepItems(k *keptInfo, z *answer.Frozen, took time.Duration) b
 		return false
 	}
 	open := q.open(o.known)
-	if k.items = split(z.Body, gjson.GetBytes(o.known.body(q.body), q.family.Requests.Field)); len(k.items) != len(open) {
-		k.items = nil
+	items := o.split(z.Body)
+	if k.split = len(items) == len(open); !k.split {
 		return false
 	}
 	if q.d.NoStore {
@@ -211,7 +222,7 @@ func (o *outcome) keepItems(k *keptInfo, z *answer.Frozen, took time.Duration) b
 	}
 	var first *store.Entry
 	for n, i := range open {
-		one := k.items[n]
+		one := items[n]
 		frozen, err := answer.Freeze(z.Form, z.ContentType, rawjson.Bytes(one.json))
 		if err != nil || int64(len(one.json)) > q.s.opts.MaxEntryBytes {
 			k.reason = "size"
@@ -227,32 +238,41 @@ func (o *outcome) keepItems(k *keptInfo, z *answer.Frozen, took time.Duration) b
 	return true
 }
 
+// split returns the answers to the items that were asked for.
+func (o *outcome) split(body []byte) []*vectors {
+	q := &o.x.r
+	return split(body, gjson.GetBytes(o.known.body(q.body), q.family.Requests.Field))
+}
+
 // wholeItems is the answer to all items, of which the upstream was asked for a part and has answered body.
 func (x *work) wholeItems(body []byte) ([]byte, error) {
 	o := x.o
 	switch status := o.rec.Status; {
 	case !o.known.partial():
 		return body, nil
-	case o.kept.items != nil:
+	case o.kept.split:
 	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity, status < http.StatusBadRequest:
 		return nil, errItems // an error about the request may name an item by its place
 	default:
 		return body, nil
 	}
-	parts := slices.Clone(o.known.vectors)
+	if !x.r.chargeHit(4 * len(body)) { // with its parts, their list and the answer
+		return nil, errNoMemory
+	}
+	parts, items := slices.Clone(o.known.vectors), o.split(body)
 	for n, i := range o.x.r.open(o.known) {
-		parts[i] = o.kept.items[n]
+		parts[i] = items[n]
 	}
 	for _, hit := range o.known.hits {
 		if hit != nil && !x.mayServe(hit) {
 			return nil, errPurged
 		}
 	}
-	joined := join(o.kept.items[0], parts)
+	joined := join(items[0], parts)
 	if joined == nil {
 		return nil, errItems
 	}
-	if !x.r.chargeHit(len(joined)) {
+	if !x.r.chargeHit(2 * len(joined)) { // with the stored parts, which last as long
 		return nil, errNoMemory
 	}
 	return joined, nil
@@ -273,6 +293,7 @@ func (x *work) touchItems(hits []*cache.Hit) {
 // vectors is an answer with embeddings, of which every member is known.
 type vectors struct {
 	json  string
+	frame string         // json with no data, so that the cost of a split is linear
 	data  []gjson.Result // its elements, in the order of the inputs
 	usage gjson.Result   // may be absent
 	alike string         // what answers that can be joined have in common
@@ -283,12 +304,15 @@ type vectors struct {
 func readVectors(body []byte) *vectors {
 	v := &vectors{json: rawjson.View(body)}
 	var names, alike []string
+	frame := make([]byte, 1, 256)
+	frame[0] = '{'
 	ok := gjson.Parse(v.json).IsObject()
 	gjson.Parse(v.json).ForEach(func(name, value gjson.Result) bool {
 		names = append(names, name.Str)
+		raw := value.Raw
 		switch name.Str {
 		case "data":
-			ok = ok && value.IsArray()
+			ok, raw = ok && value.IsArray(), "[]"
 			v.data = value.Array()
 		case "usage":
 			ok = ok && value.IsObject()
@@ -299,8 +323,10 @@ func readVectors(body []byte) *vectors {
 		default:
 			ok = false
 		}
+		frame = rawjson.AppendMember(frame, 1, name.Raw, raw)
 		return ok
 	})
+	v.frame = rawjson.View(append(frame, '}'))
 	if !ok || len(v.data) == 0 {
 		return nil
 	}
@@ -350,7 +376,7 @@ func (v *vectors) with(data string, figure func(name string) int64) string {
 		number := func(name string) rawjson.Edit { return rawjson.Change(name, strconv.FormatInt(figure(name), 10)) }
 		usage = rawjson.Edited(v.usage, number("prompt_tokens"), number("total_tokens"))
 	}
-	return rawjson.Edited(gjson.Parse(v.json), rawjson.Change("data", data), rawjson.Change("usage", usage))
+	return rawjson.Edited(gjson.Parse(v.frame), rawjson.Change("data", data), rawjson.Change("usage", usage))
 }
 
 // at is an element of data, at a place.

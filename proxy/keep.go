@@ -22,7 +22,7 @@ import (
 // keptInfo is the result of keep.
 type keptInfo struct {
 	complete bool         // the answer has its end
-	items    []*vectors   // the answers to the items that were asked for; nil: it was not split
+	split    bool         // it is the answers to the items that were asked for
 	entry    *store.Entry // the entry made of it, without its answer; nil: not kept
 	reason   string       // why not
 }

@@ -2,7 +2,10 @@ package proxy
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"net/http"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -21,6 +24,8 @@ type elsewhere struct {
 	blind   atomic.Bool // no answer may be served, though it is fetched
 	blinks  atomic.Bool // an answer may be served when it is looked for, and not when it is to be written
 	asked   atomic.Int64
+	fails   atomic.Int64 // fetches that fail from that one on; 0: none
+	fetches atomic.Int64
 }
 
 func (s *elsewhere) Read(ev *cache.Event, _ *cache.Cause) {
@@ -34,6 +39,9 @@ func (s *elsewhere) Read(ev *cache.Event, _ *cache.Cause) {
 func (s *elsewhere) Overrides(*cache.Event) bool { return false }
 
 func (s *elsewhere) Fetch(_ context.Context, k store.Key, _ *store.Entry, _ func() []*store.Entry) (*store.Entry, error) {
+	if n, fails := s.fetches.Add(1), s.fails.Load(); fails > 0 && n >= fails {
+		return nil, errors.New("no answer")
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.answers[k], nil
@@ -114,5 +122,52 @@ func TestStaleThatMayNotBeServed(t *testing.T) {
 	where.blinks.Store(true)
 	if got := r.ask(t, "/v1/chat/completions", chat(capital)); got.status != http.StatusInternalServerError || got.cache() != "miss" || asked.Load() != 4 {
 		t.Errorf("%d, %s, %d calls of the upstream", got.status, got.cache(), asked.Load())
+	}
+}
+
+// TestItemsOutside: where the shared store does not answer in the middle of a list, it is not asked for the rest, and the upstream is; also where
+// what was fetched does not fit the upstream's answer.
+func TestItemsOutside(t *testing.T) {
+	in := make([]string, 50)
+	for i := range in {
+		in[i] = fmt.Sprintf(`"%d"`, i)
+	}
+	list := `{"model":"m","input":[` + strings.Join(in, ",") + `]}`
+	for _, c := range []struct {
+		fails  int64
+		model  string
+		asked  int // inputs of each call
+		result string
+	}{
+		{0, "", 0, "exact"},
+		{2, "", 50, "miss"}, // the first fetch is for the key of the list
+		{5, "", 47, "miss"},
+		{5, "other", 47, "miss"},
+	} {
+		where, u := &elsewhere{answers: map[store.Key]*store.Entry{}}, &embedder{}
+		r := newRigAt(t, nil, u, func(o *Options) {
+			var err error
+			if o.Store, err = store.Open(store.Options{Evictor: classic.NewLRU(), Outside: true, Space: o.Embedder.Space()}); err != nil {
+				t.Fatal(err)
+			}
+			t.Cleanup(func() { o.Store.Close() })
+			o.Remote, o.Log = where, where
+		})
+		r.ask(t, embedPath, list)
+		u.bodies, u.model = nil, c.model
+		where.fetches.Store(0)
+		where.fails.Store(c.fails)
+		got := r.ask(t, embedPath, list)
+		if got.cache() != c.result || !equalJSON(got.body, u.answer(list, c.model)) {
+			t.Errorf("%+v: %s", c, status(got))
+		}
+		for i, body := range u.bodies {
+			if n := len(inputsOf(body)); i == 0 && n != c.asked || i == 1 && body != list || i > 1 {
+				t.Errorf("%+v: call %d is for %d inputs", c, i, n)
+			}
+		}
+		if n := where.fetches.Load(); c.fails > 0 && n > c.fails+1 || (len(u.bodies) == 2) != (c.model != "") {
+			t.Errorf("%+v: %d fetches, %d calls", c, n, len(u.bodies))
+		}
 	}
 }

@@ -97,7 +97,7 @@ func (x *work) again(err error, turn int) bool {
 	default:
 		return false
 	}
-	x.stale, x.found, x.reused, x.miss, x.detail = nil, nil, nil, nil, nil
+	x.stale, x.known, x.found, x.reused, x.miss, x.detail = nil, nil, nil, nil, nil, nil
 	if x.passes {
 		x.r.d.NoCache, x.r.req.NoCache = true, true
 	}
@@ -250,7 +250,10 @@ func (x *work) exact(ctx context.Context) *served {
 		x.stale = stale
 	}
 	if hit == nil {
-		if x.known = x.r.lookItems(ctx); x.known != nil && x.known.found == len(x.r.Items) {
+		if x.known == nil || !x.known.away {
+			x.known = x.r.lookItems(ctx)
+		}
+		if x.known != nil && x.known.found == len(x.r.Items) {
 			return x.r.joined(x.known.hits, Exact)
 		}
 		return nil

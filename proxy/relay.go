@@ -100,7 +100,7 @@ func (x *work) whole() error {
 	x.status.write(x.w.Header(), len(body))
 	x.w.WriteHeader(x.o.rec.Status)
 	x.w.Write(body)
-	if x.o.known.partial() && x.o.kept.items != nil {
+	if x.o.known.partial() && x.o.kept.split {
 		x.touchItems(x.o.known.hits)
 	}
 	return nil

@@ -55,7 +55,7 @@ func (q *request) serve(found *cache.Hit, result Result) (hit *served) {
 		if err != nil {
 			return err
 		}
-		refused = !q.rule.ToolCalls && e.Prompt == "" && answer.Judge(frozen.Form, frozen.Stream, frozen.Body).ToolCalls
+		refused = !q.rule.ToolCalls && e.Prompt == "" && frozen.Form.Streams != nil && answer.Judge(frozen.Form, frozen.Stream, frozen.Body).ToolCalls
 		if refused {
 			return nil
 		}
