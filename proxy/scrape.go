@@ -115,7 +115,7 @@ func collectReplicas(p observe.Page, all []upstream.Status) {
 		}
 		p.Count("upstream_passed_total", "Requests that an upstream refused before it had worked on them, and that went to another one.", float64(n.Passed), "upstream", s.Name)
 		p.Count("upstream_fallback_total", "Requests that a fallback got because no other upstream could take them.", float64(n.Instead), "upstream", s.Name)
-		p.Count("upstream_ejections_total", "Times that an upstream got no requests for a while because several in a row had failed.", float64(n.Ejections), "upstream", s.Name)
+		p.Count("upstream_ejections_total", "Times that an upstream got no requests for a while, or none for a model, because several in a row had failed.", float64(n.Ejections), "upstream", s.Name)
 		p.Gauge("upstream_in_flight", "Requests at one of several upstreams that have not ended.", float64(s.Load.InFlight), "upstream", s.Name)
 		for _, state := range []upstream.Condition{upstream.Up, upstream.Starting, upstream.SetAside, upstream.Failing, upstream.Ejected, upstream.Down, upstream.Draining} {
 			p.Flag("upstream_health", "1 for the state of one of several upstreams, 0 for the others.", s.Health.Condition == state, "upstream", s.Name, "state", string(state))

@@ -21,7 +21,7 @@ type answer struct {
 
 	ctx       context.Context // of the request; nil: nothing is reported
 	evaluated bool            // the answer is no error
-	works     bool            // it is no error of the replica
+	works     bool            // it is no error, as far as is known
 	mark      uint64
 	chain     *prefix.Chain // of the request, sent at mark; nil: the events of the replica are of no interest
 
@@ -30,6 +30,7 @@ type answer struct {
 	meter    *usage.Meter // nil: the answer's text is of no interest
 	learning bool         // its beginning may have ids
 	begun    bool
+	failed   bool // it is an error of the replica, which is counted
 	closed   bool
 }
 
@@ -37,7 +38,7 @@ type answer struct {
 func (x *call) watch(ctx context.Context, reply *Reply) {
 	c, a := x.c, &reply.trip.answer
 	a.ctx, a.evaluated = ctx, reply.StatusCode/100 == 2
-	a.works = reply.StatusCode < http.StatusInternalServerError && reply.StatusCode != http.StatusTooManyRequests
+	a.works = reply.StatusCode < http.StatusBadRequest
 	a.ticket, x.ticket = x.ticket, nil
 	if !a.evaluated {
 		return
@@ -116,19 +117,16 @@ func (a *answer) endedLocked(err error) {
 	c, r := a.trip.c, a.trip.replica
 	switch {
 	case err == io.EOF && a.works:
-		c.board.succeeded(c.now(), r.place, a.trip.tenant)
-	case err != io.EOF && a.ctx.Err() == nil:
-		c.failed(c.now(), r, a.trip.tenant, err)
+		c.board.succeeded(c.now(), r.place, a.trip.limit)
+	case err != io.EOF && a.ctx.Err() == nil && !a.failed:
+		c.failed(c.now(), r, a.trip.limit, err)
 	}
 }
 
 // passedLocked notes the next bytes of the answer.
 func (a *answer) passedLocked(p []byte) {
-	if !a.begun {
-		a.begun = true
-		if a.ticket != nil && a.evaluated {
-			a.ticket.Answered()
-		}
+	if !a.begun && a.evaluated {
+		a.beginsLocked(p)
 	}
 	if a.meter == nil {
 		return
@@ -136,10 +134,37 @@ func (a *answer) passedLocked(p []byte) {
 	a.meter.Write(p)
 	if a.learning {
 		idsInAnswer(a.meter.Head(), func(id string) {
-			a.trip.c.table.add(a.trip.tenant, id, a.trip.replica.place)
+			a.trip.c.table.add(a.trip.limit.Tenant, id, a.trip.replica.place)
 			a.learning = false
 		})
 		a.learning = a.learning && len(a.meter.Head()) < cap(a.meter.Head())
+	}
+}
+
+// beginsLocked notes the first bytes of an answer with status 2xx, up to its first event where it is a stream. An error is no answer: the
+// replica has not shown that it works, and is not known to hold the prefix.
+func (a *answer) beginsLocked(p []byte) {
+	c := a.trip.c
+	isError, clients := false, false
+	if !c.alone {
+		if data, streamed := firstEvent(p); streamed && data == nil {
+			return // comments, by which a connection is kept
+		}
+		isError, clients = errorIn(p)
+	}
+	a.begun = true
+	if isError {
+		a.works, a.evaluated, a.failed = false, false, !clients
+		if a.failed {
+			c.failed(c.now(), a.trip.replica, a.trip.limit, errInAnswer)
+		}
+	}
+	switch {
+	case a.ticket == nil:
+	case isError:
+		a.ticket.Failed(a.failed)
+	default:
+		a.ticket.Answered()
 	}
 }
 
@@ -168,7 +193,7 @@ func (a *answer) Close() error {
 			t.replica.events.Answered(a.mark, a.chain, used.Prompt)
 		}
 	default:
-		a.ticket.Failed()
+		a.ticket.Failed(false)
 	}
 	return err
 }

@@ -25,8 +25,9 @@ type fault struct {
 	answer  string // that it sends; see serve
 	after   string // that it sends to a request without our field; "": answer
 	ending  ending
-	refuses bool // it shows that it has not worked on the request, so that another replica may get it
-	works   bool // it may have worked on it
+	key     string // the operator's
+	refuses bool   // it shows that it has not worked on the request, so that another replica may get it
+	works   bool   // it may have worked on it
 }
 
 // ending is what a replica does after its answer.
@@ -71,7 +72,9 @@ var faults = []fault{
 	{name: "500 for our field", answer: whole("500 Internal Server Error"), after: whole("200 OK"), works: true},
 	{name: "500 for our field, then 429", answer: whole("500 Internal Server Error"), after: whole("429 Too Many Requests"), refuses: true},
 	{name: "401", answer: whole("401 Unauthorized"), works: true},
-	{name: "404", answer: whole("404 Not Found"), works: true},
+	{name: "401 for the operator", answer: whole("401 Unauthorized"), key: "k", refuses: true},
+	{name: "403 for the operator", answer: whole("403 Forbidden"), key: "k", refuses: true},
+	{name: "404", answer: whole("404 Not Found"), refuses: true},
 	{name: "429", answer: whole("429 Too Many Requests"), refuses: true},
 	{name: "429 with a time", answer: whole("429 Too Many Requests", "Retry-After: 7"), refuses: true},
 	{name: "429, once for a connection", answer: whole("429 Too Many Requests", "Connection: close"), ending: closes, refuses: true},
@@ -178,7 +181,7 @@ func callFaulty(t *testing.T, fleet []*fault, way path) {
 	var text []string
 	for i, f := range fleet {
 		r := newFaulty(t, f)
-		replicas, targets, text = append(replicas, r), append(targets, at(t, r.url, named(fmt.Sprint("r", i)))), append(text, f.name)
+		replicas, targets, text = append(replicas, r), append(targets, at(t, r.url, named(fmt.Sprint("r", i)), keyed(f.key))), append(text, f.name)
 	}
 	limit, hanging := time.Minute, slices.ContainsFunc(fleet, func(f *fault) bool { return f.ending == hangs })
 	if hanging {

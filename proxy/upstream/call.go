@@ -1,6 +1,7 @@
 package upstream
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -23,15 +24,20 @@ import (
 //	 │        └─────────┤ bare: the error names a field that the dialect has added, or may be due to it; once for a request
 //	 └──────────────────┘ elsewhere: the replica has refused the request without having worked on it
 //
+// What a request did at a replica is one of three: it ran; it was refused, by the fault of the client, such as 400; or it failed. A failure
+// shows nothing of the prefix, moves the next request with that prefix to another replica, and counts against the replica (health.go).
+//
 // A request goes elsewhere, each time to a replica that has not been asked yet, after
 //
 //   - an error before any byte of it was written: no connection, no TLS, a connection that is closed again and again;
 //   - 429, 503 or 529, by which a server says that it has not worked on the request; another replica is then asked only if it works;
+//   - 404 for a model, and 401 or 403 under the operator's credential; where another replica then answers with 2xx, that was the fault of the
+//     first one, else it is counted nowhere: the model may be one that nobody has;
 //   - 404 for a GET of an object that any of the replicas may hold, or for a model that not all of them have.
 //
 // It does not go elsewhere after any other status or error: the replica may have worked on it, and a call that was read once may be billed.
 // Nor does it where its body is read from the client and a part of that is gone, where its client has left, or where it was refused by the
-// proxy itself. If no other replica is left, the last refusal is the answer.
+// proxy itself. If no other replica is left, the last refusal is the answer that says when to try again, or else the first one.
 //
 // So of n replicas each gets the request once, and one of them a second time, without our fields: n+1 calls at most, which TestMostCalls counts
 // under every fault. What the proxy asks of replicas beside that is a GET of each, where a request names an object of which it does not know
@@ -77,7 +83,10 @@ type call struct {
 	member  int    // with bound
 	probing bool   // it is asked of each replica until one has what it names
 	id      string // of that; "": it has none
+	lost    bool   // no replica has what it names
+	missing bool   // a replica does not have its model
 	asked   []int  // the replicas that refused it
+	denied  []denial
 
 	// The present replica, and what is under way there.
 	replica *Replica
@@ -113,10 +122,15 @@ func (x *call) run(ctx context.Context) (*Reply, error) {
 			reply.Span.End()
 		case elsewhere:
 			refused := x.replica
-			if !x.next(ctx, err != nil) {
-				return x.result(ctx, reply, err)
+			more := x.next(ctx, err != nil || denies(reply))
+			if err == nil {
+				x.hold(reply)
+			} else {
+				x.named = nil
 			}
-			x.hold(reply)
+			if !more {
+				return x.result(ctx, nil, cmp.Or(err, errUnsent))
+			}
 			refused.counts.passed.Add(1)
 		default:
 			return x.result(ctx, reply, err)
@@ -167,12 +181,12 @@ func (x *call) judge(ctx context.Context, reply *Reply, err error) verdict {
 	if err == nil && x.refusesField(reply) {
 		return bare
 	}
-	refused := x.observe(ctx, reply, err)
+	refused, fault := x.observe(ctx, reply, err)
 	if x.probing && err == nil && reply.StatusCode == http.StatusNotFound {
 		refused = true
 	}
-	if err != nil || refused {
-		x.unticket()
+	if err != nil || refused || fault {
+		x.unticket(fault)
 	}
 	if refused && !x.c.alone && ctx.Err() == nil {
 		return elsewhere
@@ -180,22 +194,63 @@ func (x *call) judge(ctx context.Context, reply *Reply, err error) verdict {
 	return answered
 }
 
-// observe notes what an answer or an error shows of the replica, and reports whether the replica has refused the request without having
-// worked on it.
-func (x *call) observe(ctx context.Context, reply *Reply, err error) (refused bool) {
+// denial is an answer that refuses a request, and that is a failure of the replica if another one runs the request.
+type denial struct {
+	replica *Replica
+	limit   limited
+	status  int
+}
+
+// denies reports whether an answer is a refusal for another reason than the load of the replica.
+func denies(reply *Reply) bool {
+	return reply != nil && (reply.StatusCode == http.StatusNotFound || reply.StatusCode == http.StatusUnauthorized || reply.StatusCode == http.StatusForbidden)
+}
+
+// deniedHere reports whether another replica may run a request that the present one has denied: it has no such model, or does not take the
+// operator's credential. A client cannot cause these at will, except for a 403, by what its request says.
+func (x *call) deniedHere(reply *Reply) bool {
+	limit := x.limit()
+	switch reply.StatusCode {
+	case http.StatusNotFound:
+		if x.r.Model == "" || x.lost || x.bound {
+			return false
+		}
+		x.missing = true
+		limit.Tenant = ""
+	case http.StatusUnauthorized:
+		limit.Tenant = ""
+		fallthrough
+	case http.StatusForbidden:
+		if x.replica.key() == "" || x.bound {
+			return false
+		}
+	default:
+		return false
+	}
+	x.denied = append(x.denied, denial{x.replica, limit, reply.StatusCode})
+	return true
+}
+
+// observe notes what an answer or an error shows of the replica. refused: it has refused the request without having worked on it; fault: by
+// its own fault, or it has failed otherwise.
+func (x *call) observe(ctx context.Context, reply *Reply, err error) (refused, fault bool) {
 	c, r, now := x.c, x.replica, x.c.now()
 	switch {
 	case err != nil && (ctx.Err() != nil || errors.Is(err, ErrOverloaded) || errors.Is(err, errOfBody)): // of the client, or of the proxy
-		return false
+		return false, false
 	case err != nil:
 		if errors.Is(err, syscall.ECONNREFUSED) {
 			c.gone(r)
 		}
-		c.failed(now, r, "", err)
-		return errors.Is(err, errUnsent)
+		limit, unsent := x.limit(), errors.Is(err, errUnsent)
+		if unsent { // which no request can cause
+			limit.Tenant = ""
+		}
+		c.failed(now, r, limit, err)
+		return unsent, true
 	}
-	switch reply.StatusCode {
-	case http.StatusTooManyRequests:
+	switch status := reply.StatusCode; {
+	case status == http.StatusTooManyRequests:
 		if wait := retryAfter(reply.Header, now); wait > 0 && !c.alone {
 			limit := x.limit()
 			if r.key() != "" { // which all tenants share
@@ -203,23 +258,25 @@ func (x *call) observe(ctx context.Context, reply *Reply, err error) (refused bo
 			}
 			c.board.limit(now, r.place, limit, wait)
 		}
-		return true
-	case http.StatusServiceUnavailable, statusOverloaded:
-		c.failed(now, r, x.r.Tenant, fmt.Errorf("status %d", reply.StatusCode))
+		return true, false
+	case status == http.StatusServiceUnavailable || status == statusOverloaded:
+		c.failed(now, r, x.limit(), fmt.Errorf("status %d", status))
 		if wait := retryAfter(reply.Header, now); wait > 0 && !c.alone {
 			c.board.setAside(now, r.place, wait)
 		}
-		return true
-	case http.StatusInternalServerError, http.StatusBadGateway, http.StatusGatewayTimeout:
-		c.failed(now, r, x.r.Tenant, fmt.Errorf("status %d", reply.StatusCode))
-		return false
+		return true, true
+	case status >= http.StatusInternalServerError:
+		c.failed(now, r, x.limit(), fmt.Errorf("status %d", status))
+		return false, true
 	}
 	c.board.begun(now, r.place)
-	return false
+	return !c.alone && x.deniedHere(reply), false
 }
 
-// limit is what a 429 for the request is about.
-func (x *call) limit() limited { return limited{Tenant: x.r.Tenant, Model: x.r.Model} }
+// limit is what a 429 for the request, or its failure, is about.
+func (x *call) limit() limited {
+	return limited{Tenant: x.r.Tenant, Model: x.r.Model, Path: x.r.Original.URL.Path}
+}
 
 // refusesField reports whether an error answer names a field that the proxy has added, so that the request is to be sent without it. Only if
 // that is not refused, the field is quarantined: clients can have an upstream name any field. Some servers answer 500 to stream_options and
@@ -256,26 +313,35 @@ func mayBeOfField(status int) bool {
 	return status == http.StatusInternalServerError || status == http.StatusNotImplemented || status == http.StatusBadGateway
 }
 
-// hold keeps an answer for the case that no other replica gives one. It takes no call of its replica any more.
+// hold keeps an answer for the case that no other replica gives one, the first denial or the last answer that is none. It takes no call of its
+// replica any more.
 func (x *call) hold(reply *Reply) {
-	if x.named = nil; reply == nil {
-		return
-	}
+	x.named = nil
 	reply.Span.End()
-	if x.held != nil {
+	reply.trip.release()
+	switch {
+	case x.held == nil:
+	case denies(reply):
+		reply.Body.Close()
+		return
+	default:
 		x.held.Body.Close()
 	}
-	reply.trip.release()
 	x.held = reply
 }
 
-// result returns the answer or the error, or the last answer of another replica that refused the request. Where a replica may have worked on
+// result returns the answer or the error, or what is held of the replicas that refused the request. Where a replica may have worked on
 // the request after that, the answer of another one must not have the client believe that none did.
 func (x *call) result(ctx context.Context, reply *Reply, err error) (*Reply, error) {
 	switch {
 	case err == nil:
 		if x.held != nil {
 			x.held.Body.Close()
+		}
+		if reply.StatusCode/100 == 2 {
+			for _, d := range x.denied {
+				x.c.failed(x.c.now(), d.replica, d.limit, fmt.Errorf("status %d", d.status))
+			}
 		}
 	case x.held != nil && (errors.Is(err, errUnsent) || errors.Is(err, ErrOverloaded)):
 		reply = x.held
@@ -288,17 +354,17 @@ func (x *call) result(ctx context.Context, reply *Reply, err error) (*Reply, err
 
 // abandon ends what the call still has under way.
 func (x *call) abandon() {
-	x.unticket()
+	x.unticket(false)
 	if x.trip != nil { // after a panic
 		x.trip.end()
 		x.trip.release()
 	}
 }
 
-// unticket notes that the present replica evaluates nothing of the request.
-func (x *call) unticket() {
+// unticket notes that the present replica evaluates nothing of the request, and whether that is its fault.
+func (x *call) unticket(fault bool) {
 	if x.ticket != nil {
-		x.ticket.Failed()
+		x.ticket.Failed(fault)
 		x.ticket = nil
 	}
 }
@@ -326,7 +392,7 @@ func (x *call) next(ctx context.Context, desperate bool) bool {
 		return false
 	}
 	if !x.lent.takeBack() {
-		x.unticket()
+		x.unticket(false)
 		x.replica = before
 		return false
 	}
@@ -337,22 +403,32 @@ func (x *call) next(ctx context.Context, desperate bool) bool {
 // longestLead is how long a request waits for another one that prefills the prefix that both share.
 const longestLead = 2 * time.Second
 
-// follow waits until the request may be sent.
+// follow waits until the request may be sent. Where the one that it waits for fails, another replica is chosen, once.
 func (x *call) follow(ctx context.Context) {
-	defer func() {
-		if x.replica.events != nil {
-			x.mark = x.replica.events.Sent()
+	if x.waits(ctx) && ctx.Err() == nil && !x.bound {
+		before := x.replica
+		x.unticket(false)
+		if x.choose(true) && x.replica != before {
+			x.waits(ctx)
 		}
-	}()
+	}
+	if x.replica.events != nil {
+		x.mark = x.replica.events.Sent()
+	}
+}
+
+// waits waits for another request with the same prefix, and reports whether that has failed by the fault of the replica.
+func (x *call) waits(ctx context.Context) (failed bool) {
 	if x.ticket == nil || x.ticket.Wait() == nil {
-		return
+		return false
 	}
 	x.replica.counts.followers.Add(1)
 	timer := time.NewTimer(x.c.leaderWait)
 	defer timer.Stop()
 	select {
-	case <-x.ticket.Wait():
+	case failed = <-x.ticket.Wait():
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+	return failed
 }

@@ -23,7 +23,7 @@ func sharesOf(b *board, after time.Duration, limit limited) string {
 
 func failTimes(b *board, i, times int, after time.Duration) (ejected time.Duration) {
 	for range times {
-		ejected = b.failed(boardStart.Add(after), i, "t")
+		ejected, _ = b.failed(boardStart.Add(after), i, limited{Tenant: "t"})
 	}
 	return ejected
 }
@@ -40,7 +40,7 @@ func TestEjectionsDouble(t *testing.T) {
 		}
 		at += got
 	}
-	b.succeeded(boardStart, 0, "t")
+	b.succeeded(boardStart, 0, limited{Tenant: "t"})
 	if got := failTimes(b, 0, 5, at+longestEjection+time.Second); got != firstEjection {
 		t.Errorf("an ejection long after the others lasts %v", got)
 	}
@@ -197,11 +197,12 @@ func TestOneTenantsFailures(t *testing.T) {
 	} {
 		b := newBoard(2, 0)
 		for _, tenant := range tc.served {
-			b.succeeded(boardStart, 0, string(tenant))
+			b.succeeded(boardStart, 0, limited{Tenant: string(tenant)})
 		}
 		var ejected time.Duration
 		for _, tenant := range tc.failed {
-			ejected = max(ejected, b.failed(boardStart.Add(tc.quiet), 0, tenant))
+			d, _ := b.failed(boardStart.Add(tc.quiet), 0, limited{Tenant: tenant})
+			ejected = max(ejected, d)
 		}
 		if (ejected > 0) != tc.ejected {
 			t.Errorf("%s: ejected for %v", tc.name, ejected)

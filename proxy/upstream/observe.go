@@ -9,14 +9,19 @@ import (
 	"reprise/proxy/upstream/prefix"
 )
 
-// failed counts a failure of a replica with a request of tenant, "" where no request could cause it.
-func (c *Client) failed(now time.Time, r *Replica, tenant string, why error) {
+// failed counts a failure of a replica with a request of limit, without a tenant where no request could cause it.
+func (c *Client) failed(now time.Time, r *Replica, limit limited, why error) {
 	fault := why.Error()
 	r.fault.Store(&fault)
-	if ejected := c.board.failed(now, r.place, tenant); ejected > 0 {
-		r.counts.ejections.Add(1)
+	switch ejected, ofModel := c.board.failed(now, r.place, limit); {
+	case ejected == 0:
+		return
+	case ofModel:
+		c.log.Warn("an upstream fails for a model, and gets no requests for it for a while", "upstream", r.Name(), "model", limit.Model, "path", limit.Path, "for", ejected, "last_error", why)
+	default:
 		c.log.Warn("an upstream fails again and again, and gets no requests for a while", "upstream", r.Name(), "for", ejected, "last_error", why)
 	}
+	r.counts.ejections.Add(1)
 }
 
 // gone notes that no process listens at a replica: what its KV cache held is lost.

@@ -269,7 +269,7 @@ func upgrades(h http.Header) bool {
 func (x *call) upgrade() (failed error) {
 	in, c := x.r.Original, x.c
 	x.first(in.Context())
-	defer x.unticket()
+	defer x.unticket(false)
 	replica := x.replica
 	if err := replica.sockets.acquire(in.Context(), x.r.Tenant); err != nil {
 		return err

@@ -49,6 +49,7 @@ func (x *call) choose(desperate bool) bool {
 		if found {
 			x.ticket = c.fleet.Choose(x.r.Chain, func(i int) float64 { return want[i] })
 			x.replica = c.replicas[x.ticket.Member]
+			c.board.sent(c.now(), x.ticket.Member, x.limit())
 			if way == instead {
 				x.replica.counts.instead.Add(1)
 			}
@@ -70,7 +71,8 @@ func (x *call) serves(r *Replica) bool {
 }
 
 // allows reports whether a pass allows a replica that serves the model. A request without a model may be about an account, which is
-// another one at a fallback.
+// another one at a fallback. A model that another replica does not have is a fallback's only where the operator has named it there: with the
+// operator's credential, clients would have any model.
 func (x *call) allows(way pass, r *Replica) bool {
 	switch {
 	case slices.Contains(x.asked, r.place):
@@ -78,7 +80,7 @@ func (x *call) allows(way pass, r *Replica) bool {
 	case x.bound:
 		return r.place == x.member
 	case r.target.Fallback:
-		return (way == instead || way == last) && x.r.Model != ""
+		return (way == instead || way == last) && x.r.Model != "" && (!x.missing || len(r.target.Models) > 0)
 	case way == instead || way == last:
 		return false
 	}
@@ -112,6 +114,7 @@ func (x *call) bind(ctx context.Context) {
 	})
 	if !x.bound && unknown.id != "" {
 		x.locate(ctx, unknown)
+		x.lost = !x.bound
 	}
 }
 

@@ -20,15 +20,19 @@ func TestAnotherReplica(t *testing.T) {
 		first http.HandlerFunc
 		want  string
 		again bool
+		key   string // the operator's
 	}{
-		{"limited", fails(429, "1"), "200 fine", true}, {"limited without a time", fails(429, ""), "200 fine", true}, {"unavailable", fails(503, ""), "200 fine", true},
-		{"overloaded", fails(529, "1"), "200 fine", true}, {"broken", fails(500, ""), "500 status 500", false}, {"bad gateway", fails(502, ""), "502 status 502", false},
-		{"gateway timeout", fails(504, ""), "504 status 504", false}, {"no credential", fails(401, ""), "401 status 401", false}, {"forbidden", fails(403, ""), "403 status 403", false},
-		{"no model", fails(404, ""), "404 status 404", false}, {"bad request", fails(400, ""), "400 status 400", false}, {"closed", breaks, "0 " + ErrClosed.Error(), false},
+		{"limited", fails(429, "1"), "200 fine", true, ""}, {"limited without a time", fails(429, ""), "200 fine", true, ""}, {"unavailable", fails(503, ""), "200 fine", true, ""},
+		{"overloaded", fails(529, "1"), "200 fine", true, ""}, {"broken", fails(500, ""), "500 status 500", false, ""}, {"bad gateway", fails(502, ""), "502 status 502", false, ""},
+		{"gateway timeout", fails(504, ""), "504 status 504", false, ""}, {"no model", fails(404, ""), "200 fine", true, ""},
+		{"no credential", fails(401, ""), "401 status 401", false, ""}, {"no credential of the operator's", fails(401, ""), "200 fine", true, "k"},
+		{"forbidden", fails(403, ""), "403 status 403", false, ""}, {"forbidden for the operator", fails(403, ""), "200 fine", true, "k"},
+		{"bad request", fails(400, ""), "400 status 400", false, "k"}, {"closed", breaks, "0 " + ErrClosed.Error(), false, ""},
+		{"an error in the answer", answers(`{"error":{"message":"no"}}`), `200 {"error"`, false, ""},
 	} {
 		for _, way := range paths {
 			a, b := newStub(t, tc.first), newStub(t, answers("fine"))
-			c, _ := fleetOf(t, at(t, a.URL, named("a")), at(t, b.URL, named("b")))
+			c, _ := fleetOf(t, at(t, a.URL, named("a"), keyed(tc.key)), at(t, b.URL, named("b")))
 			status, text, _ := way.send(t, c, request("m", "{}"))
 			if got := fmt.Sprint(status, " ", text); !strings.HasPrefix(got, tc.want) {
 				t.Errorf("%s, %s: %s", tc.name, way.name, got)
@@ -79,16 +83,21 @@ func TestHeldAnswerTakesNoCall(t *testing.T) {
 	received(t, "the answer", done)
 }
 
-// TestLastAnswerCounts: where all replicas refuse a request, the client gets the last answer of one as it came, also if another one cannot
-// be reached.
+// TestLastAnswerCounts: where all replicas refuse a request, the client gets the last answer by which a later one may succeed, or else the first
+// one, as it came, also if another one cannot be reached.
 func TestLastAnswerCounts(t *testing.T) {
 	for _, way := range paths {
 		a, b := newStub(t, fails(429, "7")), newStub(t, fails(503, "9"))
-		c, _ := fleetOf(t, at(t, a.URL, named("a")), at(t, b.URL, named("b")))
-		if status, text, _ := way.send(t, c, request("m", "{}")); status != 503 || text != "status 503" {
-			t.Errorf("%s: %d %s", way.name, status, text)
+		for _, tc := range [][3]int{{429, 503, 503}, {404, 429, 429}, {429, 404, 429}, {503, 401, 503}, {404, 401, 404}, {401, 404, 401}, {403, 403, 403}} {
+			a.does(fails(tc[0], ""))
+			b.does(fails(tc[1], ""))
+			c, _ := fleetOf(t, at(t, a.URL, named("a"), keyed("k")), at(t, b.URL, named("b"), keyed("k")))
+			if status, text, _ := way.send(t, c, request("m", "{}")); status != tc[2] || text != fmt.Sprint("status ", tc[2]) || c.Load().Calls != 0 {
+				t.Errorf("%s, %d and %d: %d %s, %d calls are still counted", way.name, tc[0], tc[1], status, text, c.Load().Calls)
+			}
 		}
-		c, _ = fleetOf(t, at(t, a.URL, named("a")), at(t, closedPort(t), named("b")))
+		a.does(fails(429, "7"))
+		c, _ := fleetOf(t, at(t, a.URL, named("a")), at(t, closedPort(t), named("b")))
 		if status, text, _ := way.send(t, c, request("m", "{}")); status != 429 || text != "status 429" {
 			t.Errorf("%s, the other one is down: %d %s", way.name, status, text)
 		}
@@ -157,14 +166,14 @@ func TestEjection(t *testing.T) {
 	a, b, now := newStub(t, breaks), newStub(t, answers("b")), &clock{now: newReplicaTime}
 	c := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a")), at(t, b.URL, named("b"))}, Chooser: firstOf{}, Now: now.Now, SlowStart: -1,
 		Logger: slog.New(slog.NewTextHandler(&lines, nil))})
-	for range 4 {
-		callOn(t, c, request("m", "{}"))
+	for i := range 4 {
+		callOn(t, c, request(fmt.Sprint("m", i), "{}"))
 	}
 	a.does(answers("a"))
 	callOn(t, c, request("m", "{}"))
 	a.does(breaks)
-	for range 5 { // in a row
-		if status, text, _ := callOn(t, c, request("m", "{}")); status != 0 || len(b.calls()) != 0 {
+	for i := range 5 { // in a row, none of them the second one of its model
+		if status, text, _ := callOn(t, c, request(fmt.Sprint("n", i), "{}")); status != 0 || len(b.calls()) != 0 {
 			t.Fatalf("%d %s", status, text)
 		}
 	}

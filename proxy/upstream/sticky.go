@@ -2,6 +2,7 @@ package upstream
 
 import (
 	"bytes"
+	"errors"
 	"hash/maphash"
 	"net/url"
 	"strings"
@@ -210,6 +211,29 @@ func idsInAnswer(head []byte, found func(id string)) {
 			found(id.Str)
 		}
 	}
+}
+
+// errInAnswer is an error that a replica sends with status 2xx.
+var errInAnswer = errors.New("an error with status 200")
+
+// errorIn reports whether the beginning of an answer with status 2xx is an error: a JSON object, or the first event of a stream, with an error
+// in it. It is the client's where it says so by a status below 500 or by its type.
+func errorIn(head []byte) (isError, clients bool) {
+	if !bytes.Contains(head, []byte(`"error"`)) {
+		return false, false
+	}
+	if event, streamed := firstEvent(head); streamed {
+		head = event
+	}
+	fault := gjson.GetBytes(head, "error")
+	switch fault.Raw {
+	case "", "null", "false", "{}", `""`:
+		return false, false
+	}
+	for _, status := range [...]gjson.Result{fault.Get("code"), fault.Get("status"), fault.Get("status_code"), gjson.GetBytes(head, "status_code")} {
+		clients = clients || status.Type == gjson.Number && status.Int()/100 == 4
+	}
+	return true, clients || fault.Get("type").Str == "invalid_request_error"
 }
 
 // firstEvent returns the data of the first event of a stream, false if text is no stream.

@@ -55,8 +55,8 @@ var errStatus = errors.New("the status of the upstream's answer is below 100")
 type trip struct {
 	c       *Client
 	replica *Replica
-	tenant  string
-	model   string // by its name at the replica
+	limit   limited // what a failure would be about
+	model   string  // by its name at the replica
 	ctx     context.Context
 	cancel  context.CancelCauseFunc
 	out     *http.Request
@@ -104,7 +104,7 @@ func (x *call) depart(ctx context.Context) error {
 	if err := replica.queue(ctx, r.Tenant, r.Span); err != nil {
 		return err
 	}
-	t := &trip{c: x.c, replica: replica, tenant: r.Tenant, model: model}
+	t := &trip{c: x.c, replica: replica, limit: x.limit(), model: model}
 	x.trip = t
 	t.begin(ctx, x.through)
 	t.out = (&http.Request{Method: in.Method, URL: replica.url(in.URL), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1}).WithContext(t.ctx)
@@ -318,7 +318,7 @@ func (t *trip) end() {
 // release gives the replica's call back.
 func (t *trip) release() {
 	if !t.released.Swap(true) {
-		t.replica.calls.release(t.tenant)
+		t.replica.calls.release(t.limit.Tenant)
 	}
 }
 

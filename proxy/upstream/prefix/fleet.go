@@ -1,6 +1,7 @@
 package prefix
 
 import (
+	"slices"
 	"sync"
 )
 
@@ -32,9 +33,10 @@ type Fleet struct {
 	held    []int // by member, of the present request, in blocks
 	loads   []Load
 	request Request
-	spare   []evidence // memory of tickets that have ended
-	others  float64    // of the last replies to requests of which nothing was known, the share that reported what another proxy had sent
-	replies int        // of those, as far as they count
+	avoided map[Block]int // by key, the member that failed last, until the next request
+	spare   []evidence    // memory of tickets that have ended
+	others  float64       // of the last replies to requests of which nothing was known, the share that reported what another proxy had sent
+	replies int           // of those, as far as they count
 }
 
 // member is what a fleet has of one replica besides its blocks.
@@ -49,7 +51,7 @@ type member struct {
 
 // NewFleet returns a fleet in which no member holds anything.
 func NewFleet(members []Member, o FleetOptions) *Fleet {
-	f := &Fleet{chooser: o.Chooser, leaders: blocksOf(o.Leaders), members: make([]member, len(members)), held: make([]int, len(members)), others: 1}
+	f := &Fleet{chooser: o.Chooser, leaders: blocksOf(o.Leaders), members: make([]member, len(members)), held: make([]int, len(members)), others: 1, avoided: map[Block]int{}}
 	if f.chooser == nil {
 		f.chooser = &ByPrefix{}
 	}
@@ -109,9 +111,22 @@ func (f *Fleet) Choose(c *Chain, may func(member int) (share float64)) *Ticket {
 	if len(f.loads) == 0 {
 		return nil
 	}
+	f.avoid()
 	t.Member = f.loads[f.chooser.Choose(&f.request, f.loads)].Member
 	f.begin(t, c)
 	return t
+}
+
+// avoid takes the member out that has failed with the prefix of the present request, where another one may get that.
+func (f *Fleet) avoid() {
+	failed, ok := f.avoided[f.request.Key]
+	if !ok || f.request.Key == 0 {
+		return
+	}
+	if i := slices.IndexFunc(f.loads, func(l Load) bool { return l.Member == failed }); i >= 0 && len(f.loads) > 1 {
+		f.loads = slices.Delete(f.loads, i, i+1)
+		delete(f.avoided, f.request.Key)
+	}
 }
 
 // load returns the load of a member for the present request.

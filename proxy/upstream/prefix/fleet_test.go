@@ -61,7 +61,7 @@ func TestFleetFollowsPrefix(t *testing.T) {
 		t.Errorf("the next turn: member %d after %d, %d cached", next.Member, first.Member, next.Cached)
 	}
 	next.Ended(usage.Usage{})
-	next.Failed()
+	next.Failed(false)
 	next.Answered()
 	next.Ended(usage.Usage{})
 	if sum := total(f); sum != (Load{Held: 5120}) {
@@ -102,7 +102,7 @@ func TestFailed(t *testing.T) {
 	f := fleetOf(t, 2, FleetOptions{})
 	held := f.Choose(chainOf("a", 1024), nil)
 	held.Ended(usage.Usage{})
-	f.Choose(chainOf("a", 1024, "m"), nil).Failed()
+	f.Choose(chainOf("a", 1024, "m"), nil).Failed(false)
 	if sum := total(f); sum != (Load{Held: 1024}) {
 		t.Errorf("after the failure: %+v", sum)
 	}
@@ -145,7 +145,7 @@ func TestCleared(t *testing.T) {
 	f.Cleared(0)
 	after := f.Choose(chainOf("b", 2048), nil)
 	before.Ended(usage.Usage{Prompt: 1024, Known: true})
-	failing.Failed()
+	failing.Failed(false)
 	if got := f.Loads()[0]; got.Held != 2048 || got.InFlight != 1 {
 		t.Errorf("after the restart: %+v", got)
 	}

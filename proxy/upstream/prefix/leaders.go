@@ -3,11 +3,12 @@ package prefix
 import "slices"
 
 // Of concurrent requests that share a long cold prefix, one is sent at once, the leader. The others follow: they wait until its answer
-// begins, so that the prefix is prefilled once. If the leader fails, the first of its followers leads the others.
+// begins, so that the prefix is prefilled once. If the leader fails, the first of its followers leads the others, or all of them go elsewhere
+// where that is the member's fault.
 
-// Wait returns a channel that is closed when the request may be sent, nil if it may be sent at once. The caller limits the wait; a request
-// that is sent earlier needs nothing else.
-func (t *Ticket) Wait() <-chan struct{} { return t.wait }
+// Wait returns a channel that is closed when the request may be sent, nil if it may be sent at once. It gives true before where another member
+// is to be chosen: the ticket is then to be ended by Failed. The caller limits the wait; a request that is sent earlier needs nothing else.
+func (t *Ticket) Wait() <-chan bool { return t.wait }
 
 // follow makes a request follow another one of its member, or lead.
 func (f *Fleet) follow(t *Ticket) {
@@ -17,7 +18,7 @@ func (f *Fleet) follow(t *Ticket) {
 	m, deepest := &f.members[t.Member], t.ready+f.leaders-1
 	for _, l := range m.leaders {
 		if len(l.blocks) > deepest && l.blocks[deepest] == t.blocks[deepest] && l.cleared == t.cleared {
-			t.leader, t.wait = l, make(chan struct{})
+			t.leader, t.wait = l, make(chan bool, 1)
 			l.waiting = append(l.waiting, t)
 			return
 		}
@@ -48,6 +49,14 @@ func (f *Fleet) leave(t *Ticket) {
 		t.leader = nil
 		close(t.wait)
 	}
+}
+
+// scatter sends the followers of a request to other members.
+func (f *Fleet) scatter(t *Ticket) {
+	for _, follower := range t.waiting {
+		follower.wait <- true
+	}
+	f.release(t)
 }
 
 // promote makes the first follower of a request that has failed the leader of the others.

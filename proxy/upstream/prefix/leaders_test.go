@@ -83,9 +83,9 @@ func TestLeaderFails(t *testing.T) {
 		}
 	}
 	check("at first", false, true, true, true)
-	all[1].Failed() // its client has left
+	all[1].Failed(false) // its client has left
 	check("a follower has left", false, false, true, true)
-	all[0].Failed()
+	all[0].Failed(false)
 	check("the leader has failed", false, false, false, true)
 	if got := total(f).Held; got != 2048+2*512 {
 		t.Errorf("%d tokens are expected of both requests in flight", got)
@@ -96,7 +96,7 @@ func TestLeaderFails(t *testing.T) {
 	if late := f.Choose(chainOf("a", 2048, "late"), nil); late.leader != all[2] {
 		t.Error("a later request does not follow the new leader")
 	} else {
-		late.Failed()
+		late.Failed(false)
 	}
 	all[2].Ended(usage.Usage{})
 	check("the new leader has ended", false, false, false, false)
@@ -113,7 +113,7 @@ func TestLeaderFails(t *testing.T) {
 func TestFollowerGoesAlone(t *testing.T) {
 	f := fleetOf(t, 1, FleetOptions{Leaders: 1024})
 	leader, alone, other := f.Choose(chainOf("a", 2048), nil), f.Choose(chainOf("a", 2048, "m1"), nil), f.Choose(chainOf("a", 2048, "m2"), nil)
-	leader.Failed()
+	leader.Failed(false)
 	if other.leader != alone {
 		t.Fatal("the follower that was sent does not lead")
 	}
@@ -151,7 +151,7 @@ func TestFleetConcurrently(t *testing.T) {
 				}
 				switch rng.IntN(10) {
 				case 0:
-					ticket.Failed()
+					ticket.Failed(false)
 				case 1:
 					f.Cleared(ticket.Member)
 				case 2:

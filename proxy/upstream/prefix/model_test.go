@@ -73,7 +73,7 @@ func (m *model) event(t *testing.T, kind byte, n int) {
 		case 5:
 			m.f.SetCapacity(r.Member, 64*n)
 		case 6:
-			r.Failed()
+			r.Failed(false)
 			m.live = slices.Delete(m.live, i, i+1)
 		case 7:
 			r.Ended(usage.Usage{Prompt: n, Cached: int(kind), Known: kind > 100})

@@ -21,9 +21,10 @@ type Ticket struct {
 	cleared  int  // the member's, when the request was sent
 	answered bool
 	ended    bool
-	wait     chan struct{} // closed when a follower may be sent
-	leader   *Ticket       // that a follower waits for
-	waiting  []*Ticket     // followers
+	wait     chan bool // closed when a follower may be sent; true: it is to be sent elsewhere
+	key      Block     // of the request
+	leader   *Ticket   // that a follower waits for
+	waiting  []*Ticket // followers
 }
 
 // evidence is what the reply of a request can be compared with.
@@ -42,7 +43,7 @@ func (f *Fleet) begin(t *Ticket, c *Chain) {
 		}
 		t.blocks = append(t.blocks[:0], c.Blocks...)
 		t.ages = slices.Grow(t.ages[:0], len(t.blocks))[:len(t.blocks)]
-		t.Tokens, t.known = c.Tokens(), f.held[t.Member]
+		t.Tokens, t.known, t.key = c.Tokens(), f.held[t.Member], f.request.Key
 		t.Cached = t.known * BlockTokens
 		t.fresh = slices.Max(f.held)*BlockTokens <= f.request.Shared+BlockTokens
 		t.ready = f.index.insert(t.Member, t.blocks, false, t.ages)
@@ -114,8 +115,12 @@ func (f *Fleet) notice(t *Ticket, u usage.Usage) {
 	f.others += (seen - f.others) / float64(f.replies)
 }
 
-// Failed notes that the member has evaluated nothing of the request: it was not sent, or refused.
-func (t *Ticket) Failed() {
+// mostAvoided bounds the keys for which a member is avoided.
+const mostAvoided = 4096
+
+// Failed notes that the member has evaluated nothing of the request: it was not sent, or refused. avoid: that was the fault of the member, and
+// the next request with the same prefix goes to another one, as do those that have waited for this one.
+func (t *Ticket) Failed(avoid bool) {
 	f := t.fleet
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -123,12 +128,22 @@ func (t *Ticket) Failed() {
 		return
 	}
 	m := &f.members[t.Member]
+	if avoid = avoid && len(f.members) > 1; avoid && t.key != 0 {
+		if len(f.avoided) >= mostAvoided {
+			clear(f.avoided)
+		}
+		f.avoided[t.key] = t.Member
+	}
 	if !t.answered {
 		m.pending -= t.Tokens - t.Cached
 		if t.cleared == m.cleared {
 			f.index.remove(t.Member, t.blocks[t.known:])
 		}
-		f.promote(t)
+		if avoid {
+			f.scatter(t)
+		} else {
+			f.promote(t)
+		}
 	}
 	f.end(t)
 }

@@ -15,8 +15,8 @@ type front interface {
 
 // ticket receives what becomes of a request.
 type ticket interface {
-	held() <-chan struct{} // closed when the request may be sent; nil: at once
-	predicted() int        // tokens of its prompt that should be cached
+	held() <-chan bool // closed when the request may be sent; nil: at once
+	predicted() int    // tokens of its prompt that should be cached
 	answered()
 	ended(prompt, cached int)
 	failed()
@@ -60,10 +60,10 @@ func (p *proxy) choose(_ *job, c *prefix.Chain, may func(int) float64) (int, tic
 
 type proxied struct{ t *prefix.Ticket }
 
-func (p proxied) held() <-chan struct{} { return p.t.Wait() }
-func (p proxied) predicted() int        { return p.t.Cached }
-func (p proxied) answered()             { p.t.Answered() }
-func (p proxied) failed()               { p.t.Failed() }
+func (p proxied) held() <-chan bool { return p.t.Wait() }
+func (p proxied) predicted() int    { return p.t.Cached }
+func (p proxied) answered()         { p.t.Answered() }
+func (p proxied) failed()           { p.t.Failed(false) }
 func (p proxied) ended(prompt, cached int) {
 	p.t.Ended(usage.Usage{Prompt: prompt, Cached: cached, Known: true})
 }
@@ -101,8 +101,8 @@ func (o *oracle) choose(j *job, c *prefix.Chain, may func(int) float64) (int, ti
 // foreseen is the ticket of the oracle, which learns nothing.
 type foreseen int
 
-func (f foreseen) held() <-chan struct{} { return nil }
-func (f foreseen) predicted() int        { return int(f) }
-func (foreseen) answered()               {}
-func (foreseen) ended(int, int)          {}
-func (foreseen) failed()                 {}
+func (f foreseen) held() <-chan bool { return nil }
+func (f foreseen) predicted() int    { return int(f) }
+func (foreseen) answered()           {}
+func (foreseen) ended(int, int)      {}
+func (foreseen) failed()             {}

@@ -246,7 +246,7 @@ func (p *play) extended(hashes []uint64, r, next *Request) []uint64 {
 	return all[:n+count]
 }
 
-func closed(c <-chan struct{}) bool {
+func closed(c <-chan bool) bool {
 	select {
 	case <-c:
 		return true
