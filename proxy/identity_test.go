@@ -273,6 +273,7 @@ func TestWhoAsks(t *testing.T) {
 		{"openai", "/v1/chat/completions", chat(capital, `"safety_identifier":"%s"`), "", "exact"},
 		{"azure-openai", "/v1/embeddings", `{"model":"m","input":"a","user":"%s"}`, "", "exact"},
 		{"anthropic", "/v1/messages", `{"model":"m","max_tokens":9,"messages":[{"role":"user","content":"hi"}],"metadata":{"user_id":"%s"}}`, "", "exact"},
+		{"openai", "/v1/embeddings", `{"model":"m","input":"a","safety_identifier":"%s"}`, "", "miss"}, // not documented
 		{"openai", "/v1/responses", `{"model":"m","input":"a","user":"%s"}`, "", "miss"},
 		{"openai", "/v1/responses", `{"model":"m","input":"a","safety_identifier":"%s"}`, "", "miss"},
 		{"openai", "/v1/chat/completions", chat(capital, `"user":"%s"`), "none", "miss"},

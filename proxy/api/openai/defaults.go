@@ -11,13 +11,10 @@ const (
 	functionGuide       = "https://platform.openai.com/docs/guides/function-calling"
 )
 
-// attributes are the fields that say which end user asks. An answer of the Responses API repeats them, so they count there: nobody gets the
-// identifier of another one.
-func attributes(url string) []canon.Default {
-	return []canon.Default{
-		{Field: "user", Attributes: true, URL: url, Says: "names an end user, for caching and to find abuse; replaced by two other fields"},
-		{Field: "safety_identifier", Attributes: true, URL: url, Says: "names a user, to find who breaks the policies of use"},
-	}
+// user is the row of the field that says which end user asks. An answer of the Responses API repeats it, and safety_identifier, so they count
+// there: nobody gets the identifier of another one.
+func user(url string) canon.Default {
+	return canon.Default{Field: "user", Attributes: true, URL: url, Says: "names an end user, to find abuse; in chats replaced by safety_identifier and prompt_cache_key"}
 }
 
 // chatDefaults are the fields of the chat completions API of which a value means the same as absence, for OpenAI and for the engines and
@@ -30,8 +27,10 @@ func attributes(url string) []canon.Default {
 //
 // Two rows are of the documentation although some engine differs, because an answer to the one serves the other: an empty list of tools,
 // which vLLM refuses and once gave to its templates, and calls in parallel, of which llama.cpp makes one unless asked for several.
-var chatDefaults = canon.NewDefaults(append(append(canon.Nullable(chatReference,
-	"stop", "seed", "temperature", "top_p", "frequency_penalty", "presence_penalty", "logit_bias", "max_tokens", "max_completion_tokens", "verbosity", "service_tier", "modalities", "audio", "prediction", "moderation", "metadata", "safety_identifier"), attributes(chatReference)...),
+var chatDefaults = canon.NewDefaults(append(canon.Nullable(chatReference,
+	"stop", "seed", "temperature", "top_p", "frequency_penalty", "presence_penalty", "logit_bias", "max_tokens", "max_completion_tokens", "verbosity", "service_tier", "modalities", "audio", "prediction", "moderation", "metadata", "safety_identifier"),
+	user(chatReference),
+	canon.Default{Field: "safety_identifier", Attributes: true, URL: chatReference, Says: "names a user, to find who breaks the policies of use"},
 	canon.Default{Field: "n", Values: []string{"null", "1"}, URL: chatReference, Says: "null is allowed; one choice by default"},
 	canon.Default{Field: "logprobs", Values: []string{"null", "false"}, URL: chatReference, Says: "null is allowed; false by default"},
 	canon.Default{Field: "store", Values: []string{"null", "false"}, URL: chatReference, Says: "null is allowed; false by default"},
@@ -44,8 +43,9 @@ var chatDefaults = canon.NewDefaults(append(append(canon.Nullable(chatReference,
 
 // completionDefaults are the fields of the completions API of which a value means the same as absence. max_tokens has no row: vLLM has 16 for absent,
 // and all that fits for null. Nor has stop as an empty list: Ollama then drops the stops of its model.
-var completionDefaults = canon.NewDefaults(append(append(canon.Nullable(completionReference,
-	"logprobs", "suffix", "stop", "seed", "temperature", "top_p", "frequency_penalty", "presence_penalty", "logit_bias"), attributes(completionReference)...),
+var completionDefaults = canon.NewDefaults(append(canon.Nullable(completionReference,
+	"logprobs", "suffix", "stop", "seed", "temperature", "top_p", "frequency_penalty", "presence_penalty", "logit_bias"),
+	user(completionReference),
 	canon.Default{Field: "n", Values: []string{"null", "1"}, URL: completionReference, Says: "null is allowed; one completion by default"},
 	canon.Default{Field: "best_of", Values: []string{"null", "1"}, URL: completionReference, Says: "null is allowed; one candidate by default"},
 	canon.Default{Field: "echo", Values: []string{"null", "false"}, URL: completionReference, Says: "null is allowed; false by default"})...)
@@ -67,5 +67,6 @@ var responseDefaults = canon.NewDefaults(append(canon.Nullable(responseReference
 	canon.Default{Field: "truncation", Values: []string{`"disabled"`}, URL: responseReference, Says: "disabled is the default"})...)
 
 // embeddingDefaults are the fields of the embeddings API of which a value means the same as absence.
-var embeddingDefaults = canon.NewDefaults(append(attributes(embeddingReference),
-	canon.Default{Field: "encoding_format", Values: []string{`"float"`}, URL: embeddingReference, Says: "float is the default"})...)
+var embeddingDefaults = canon.NewDefaults(
+	user(embeddingReference),
+	canon.Default{Field: "encoding_format", Values: []string{`"float"`}, URL: embeddingReference, Says: "float is the default"})
