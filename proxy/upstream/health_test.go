@@ -110,6 +110,46 @@ func TestAside(t *testing.T) {
 	}
 }
 
+// TestFailsForAModel: a member that fails for a model at a path gets nothing of these, and is shown as ejected once it answers nothing else either.
+func TestFailsForAModel(t *testing.T) {
+	b, about := newBoard(2, 0), limited{Model: "m", Path: "/v1/chat/completions"}
+	at := time.Duration(0)
+	fail := func(want time.Duration) {
+		t.Helper()
+		if got, ofModel := b.failed(boardStart.Add(at), 0, about); got != want || ofModel != (want > 0) {
+			t.Errorf("ejected for %v, of the model %v; want %v", got, ofModel, want)
+		}
+		at += want
+	}
+	fail(0)
+	fail(10 * time.Second)
+	before := at - time.Second
+	for limit, want := range map[limited]string{about: "0.0 1.0", {Tenant: "t", Model: "m", Path: about.Path}: "0.0 1.0", {Model: "n", Path: about.Path}: "1.0 1.0", {Model: "m", Path: "/v1/embeddings"}: "1.0 1.0"} {
+		if got := sharesOf(b, before, limit); got != want {
+			t.Errorf("for %+v: %s, want %s", limit, got, want)
+		}
+	}
+	if h := b.health(boardStart.Add(before), 0); h.Condition != Up || h.Limits != 1 {
+		t.Errorf("it answers others: %+v", h)
+	}
+	fail(20 * time.Second)
+	fail(40 * time.Second)
+	if h := b.health(boardStart.Add(at-time.Second), 0); h.Condition != Ejected || !h.Until.Equal(boardStart.Add(at)) {
+		t.Errorf("it answers nothing: %+v", h)
+	}
+	if got, _ := b.failed(boardStart, 1, about); got != 0 || sharesOf(b, before, about) != "0.0 1.0" {
+		t.Error("the other one is ejected too")
+	}
+	b.failed(boardStart, 1, about)
+	if got := sharesOf(b, before, about); got != "0.0 1.0" {
+		t.Errorf("the last one is ejected: %s", got)
+	}
+	b.succeeded(boardStart.Add(at), 0, about)
+	if h := b.health(boardStart.Add(at), 0); h.Condition != Up || h.Failures != 0 || h.Limits != 0 {
+		t.Errorf("after an answer: %+v", h)
+	}
+}
+
 // TestNewProcess: a member whose process was gone is not ejected for what that one did.
 func TestNewProcess(t *testing.T) {
 	b := newBoard(2, 0)
@@ -133,6 +173,13 @@ func TestLimitsAreBounded(t *testing.T) {
 	}
 	if n := b.health(boardStart, 0).Limits; n != mostLimits {
 		t.Errorf("%d limits", n)
+	}
+	two := newBoard(2, 0)
+	for i := range 2 * mostLimits {
+		two.failed(boardStart, 0, limited{Model: fmt.Sprint(i)})
+	}
+	if n := len(two.members[0].failing); n > mostLimits {
+		t.Errorf("failures of %d models are held", n)
 	}
 	b.limit(boardStart.Add(time.Hour), 0, limited{Tenant: "last"}, time.Minute)
 	if n := b.health(boardStart.Add(time.Hour), 0).Limits; n != 1 || len(b.members[0].limits) != 1 {
