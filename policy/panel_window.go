@@ -10,7 +10,7 @@ type PanelWindow struct {
 	Leader  string         `json:"leader"`            // at the end
 	Changed int64          `json:"changed"`           // how often the leader changed
 	Changes []Change       `json:"changes,omitempty"` // the latest of these, the oldest first, at most MostChanges
-	Experts []ExpertWindow `json:"experts,omitempty"` // none where no request was counted
+	Experts []expertWindow `json:"experts,omitempty"` // none where no request was counted
 	// HitRatio is that of the cache, counted as those of the experts. It differs from the share of hits where the objective is tokens, and
 	// where the shadows see a sample.
 	HitRatio float64 `json:"hit_ratio"`
@@ -19,8 +19,8 @@ type PanelWindow struct {
 	Regret float64 `json:"regret"`
 }
 
-// ExpertWindow is the figure of an expert in a window.
-type ExpertWindow struct {
+// expertWindow is the figure of an expert in a window.
+type expertWindow struct {
 	Name     string  `json:"name"`
 	HitRatio float64 `json:"hit_ratio"` // that its shadow cache would have had, counted as ExpertStats.HitRatio
 	Led      float64 `json:"led"`       // share of the requests during which it led, counted in the same way
@@ -47,7 +47,7 @@ func (p *PanelStats) Since(before *PanelStats) PanelWindow {
 		ok = ok && counted
 		best = max(best, ratio)
 		led, _ := quotient(x.Led-was.Led, x.Asked-was.Asked)
-		w.Experts = append(w.Experts, ExpertWindow{x.Name, ratio, led})
+		w.Experts = append(w.Experts, expertWindow{x.Name, ratio, led})
 	}
 	if !ok {
 		w.Experts = nil

@@ -17,15 +17,15 @@ func TestPanelWindow(t *testing.T) {
 		before, after PanelStats
 		want          PanelWindow
 	}{
-		{"from the start", PanelStats{}, before, PanelWindow{Leader: "a", Changed: 7, Experts: []ExpertWindow{{"a", .5, .75}, {"b", .2, .25}}, HitRatio: .25, Regret: .25}},
+		{"from the start", PanelStats{}, before, PanelWindow{Leader: "a", Changed: 7, Experts: []expertWindow{{"a", .5, .75}, {"b", .2, .25}}, HitRatio: .25, Regret: .25}},
 		{"the latest changes", before, PanelStats{Experts: []ExpertStats{expert("a", 200, 60, 85), expert("b", 200, 95, 115)}, Leader: 1, Changed: 9,
-			Changes: changes, Asked: 200, Hits: 75}, PanelWindow{Leader: "b", Changed: 2, Changes: changes[1:], Experts: []ExpertWindow{{"a", .1, .1}, {"b", .75, .9}}, HitRatio: .5, Regret: .25}},
+			Changes: changes, Asked: 200, Hits: 75}, PanelWindow{Leader: "b", Changed: 2, Changes: changes[1:], Experts: []expertWindow{{"a", .1, .1}, {"b", .75, .9}}, HitRatio: .5, Regret: .25}},
 		{"more changes than are kept", before, PanelStats{Experts: before.Experts, Changed: 50, Changes: changes, Asked: 100, Hits: 25},
 			PanelWindow{Leader: "a", Changed: 43, Changes: changes}},
 		{"better than the experts", PanelStats{}, PanelStats{Experts: []ExpertStats{expert("a", 4, 1, 4)}, Asked: 4, Hits: 2},
-			PanelWindow{Leader: "a", Experts: []ExpertWindow{{"a", .25, 1}}, HitRatio: .5, Regret: -.25}},
+			PanelWindow{Leader: "a", Experts: []expertWindow{{"a", .25, 1}}, HitRatio: .5, Regret: -.25}},
 		{"without changes", before, PanelStats{Experts: []ExpertStats{expert("a", 200, 150, 175), expert("b", 200, 20, 25)}, Changed: 7, Changes: changes, Asked: 200, Hits: 125},
-			PanelWindow{Leader: "a", Experts: []ExpertWindow{{"a", 1, 1}, {"b", 0, 0}}, HitRatio: 1}},
+			PanelWindow{Leader: "a", Experts: []expertWindow{{"a", 1, 1}, {"b", 0, 0}}, HitRatio: 1}},
 		{"restored", before, PanelStats{Experts: []ExpertStats{expert("a", 30, 10, 30), expert("b", 30, 10, 0)}, Changed: 2, Changes: changes, Asked: 30, Hits: 0},
 			PanelWindow{Leader: "a"}},
 		{"no experts", PanelStats{}, PanelStats{Leader: 3, Asked: 1}, PanelWindow{}},

@@ -52,8 +52,8 @@ func (a Args) Value() Value {
 // CountsTokens reports whether a hit gains the tokens that it saves, and not 1.
 func (v Value) CountsTokens() bool { return v == Tokens || v == TokensPerByte }
 
-// Gain is what a hit of an item counts in the measure of v: 1, or its tokens, no cost being 1.
-func (v Value) Gain(it Item) float64 {
+// gain is what a hit of an item counts in the measure of v: 1, or its tokens, no cost being 1.
+func (v Value) gain(it Item) float64 {
 	if v.CountsTokens() && it.Cost > 0 {
 		return it.Cost
 	}
@@ -63,7 +63,7 @@ func (v Value) Gain(it Item) float64 {
 // Of is the gain of a hit by the room of the item, by which a ranking multiplies the chance of a hit. It is bounded, so that no entry
 // has value 0 or an infinite one.
 func (v Value) Of(it Item) float64 {
-	w := v.Gain(it)
+	w := v.gain(it)
 	if v == HitsPerByte || v == TokensPerByte {
 		w /= float64(max(it.Size, 1))
 	}

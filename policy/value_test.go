@@ -34,7 +34,7 @@ func TestValue(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if of, gain := a.Value().Of(c.it), a.Value().Gain(c.it); of != c.of || gain != c.gain {
+		if of, gain := a.Value().Of(c.it), a.Value().gain(c.it); of != c.of || gain != c.gain {
 			t.Errorf("%s, bytes %v, %+v: value %v, gain %v; want %v, %v", c.value, c.bytes, c.it, of, gain, c.of, c.gain)
 		}
 	}

@@ -204,7 +204,7 @@ func TestEntrySizeIsBounded(t *testing.T) {
 // form.
 func TestHugeAnswers(t *testing.T) {
 	huge := append([]byte(`{"pad":"`+strings.Repeat("x", 3<<20)+`",`), upstreamReply[1:]...)
-	stream := strings.Repeat(event(strings.Repeat("y", 64<<10)), 40) + lastEvents
+	stream := strings.Repeat(event(strings.Repeat("y", 64<<10)), 40) + strings.Replace(lastEvents, usageEvent, "", 1)
 	for _, tc := range []struct{ contentType, body, length, asked string }{
 		{"application/json", string(huge), strconv.Itoa(len(huge)), chat(capital)}, {"application/json", string(huge), "", chat(capital)},
 		{"text/event-stream", stream, "", chat(capital, `"stream":true`)},

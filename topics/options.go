@@ -5,8 +5,8 @@ import (
 	"fmt"
 )
 
-// ErrOptions is wrapped by every error of New.
-var ErrOptions = errors.New("bad options")
+// errOptions is wrapped by every error of New.
+var errOptions = errors.New("bad options")
 
 // Options are the settings of Topics. Zero means the default where one is named; the gates have none.
 type Options struct {
@@ -33,16 +33,16 @@ func (o Options) withDefaults() (Options, error) {
 func (o Options) validate() error {
 	for name, gate := range map[string]float64{"Hit": o.Hit, "Route": o.Route, "Edge": o.Edge} {
 		if !(gate > 0 && gate <= 1) {
-			return fmt.Errorf("%w: %s = %v, want a cosine above 0 and up to 1", ErrOptions, name, gate)
+			return fmt.Errorf("%w: %s = %v, want a cosine above 0 and up to 1", errOptions, name, gate)
 		}
 	}
 	switch {
 	case o.Dim != 0 && o.Dim < 2:
-		return fmt.Errorf("%w: Dim = %d, want at least 2", ErrOptions, o.Dim)
+		return fmt.Errorf("%w: Dim = %d, want at least 2", errOptions, o.Dim)
 	case o.Hit <= o.Route:
-		return fmt.Errorf("%w: Hit = %v, want above Route = %v, or every topic has one member", ErrOptions, o.Hit, o.Route)
+		return fmt.Errorf("%w: Hit = %v, want above Route = %v, or every topic has one member", errOptions, o.Hit, o.Route)
 	case o.Lookback < 1:
-		return fmt.Errorf("%w: Lookback = %d, want at least 1", ErrOptions, o.Lookback)
+		return fmt.Errorf("%w: Lookback = %d, want at least 1", errOptions, o.Lookback)
 	}
 	return nil
 }

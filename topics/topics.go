@@ -60,7 +60,7 @@ type Topics struct {
 	graphs  graphOptions // of scopes made from now on; Close takes their builder away
 }
 
-// New makes an empty Topics, or returns an error that wraps ErrOptions.
+// New makes an empty Topics, or returns an error that names the option which is bad.
 func New(o Options) (*Topics, error) {
 	o, err := o.withDefaults()
 	if err != nil {
@@ -77,12 +77,11 @@ func newTopics(o Options) *Topics {
 	return t
 }
 
-// SetDim sets the length of the vectors, where it was not known to New: until then searches find nothing. An error, which wraps
-// ErrOptions, changes nothing.
+// SetDim sets the length of the vectors, where it was not known to New: until then searches find nothing. An error changes nothing.
 func (t *Topics) SetDim(dim int) error {
 	o := t.options
 	if o.Dim = dim; dim == 0 || o.validate() != nil || !t.dim.CompareAndSwap(0, int64(dim)) {
-		return fmt.Errorf("%w: Dim = %d, after %d", ErrOptions, dim, t.dim.get())
+		return fmt.Errorf("%w: Dim = %d, after %d", errOptions, dim, t.dim.get())
 	}
 	return nil
 }

@@ -73,7 +73,7 @@ func TestDimKnownLater(t *testing.T) {
 		dim   int
 		taken bool
 	}{{0, false}, {1, false}, {-3, false}, {3, true}, {3, false}, {4, false}} {
-		if err := late.SetDim(c.dim); (err == nil) != c.taken || err != nil && !errors.Is(err, ErrOptions) {
+		if err := late.SetDim(c.dim); (err == nil) != c.taken || err != nil && !errors.Is(err, errOptions) {
 			t.Errorf("%d: %v", c.dim, err)
 		}
 	}
@@ -106,7 +106,7 @@ func TestOptions(t *testing.T) {
 		if (err == nil) != (c.want == "") {
 			t.Errorf("%+v: %v", o, err)
 		}
-		if err != nil && (!errors.Is(err, ErrOptions) || !strings.Contains(err.Error(), c.want)) {
+		if err != nil && (!errors.Is(err, errOptions) || !strings.Contains(err.Error(), c.want)) {
 			t.Errorf("%+v: %v, want %q", o, err, c.want)
 		}
 	}

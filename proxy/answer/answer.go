@@ -1,7 +1,8 @@
 // Package answer reads and writes the bytes of one answer, finished or streaming: where a stream's events end, whether the
 // answer is worth keeping, how it is stored, and how a stored one becomes a reply to another client.
 //
-// The package is pure: no lock, goroutine, clock or randomness; every call works on the bytes it is given. JSON is read
+// The package is pure: no lock, goroutine, clock or randomness; every call works on the bytes it is given. What [Frozen.Converts] has
+// made is remembered. JSON is read
 // and patched where it lies. Nothing is decoded into a typed struct and encoded again, so fields that no API documents
 // survive.
 //
@@ -12,11 +13,13 @@
 //
 // A [Frozen] is the answer as the upstream sent it, a JSON object or a whole event stream, with the places marked that a
 // replay rewrites: ids, creation times, and what a client only sees if it asked for usage. A replay in the same form
-// copies the bytes between those places. A replay in the other form converts first, by the Form's [Streams].
+// copies the bytes between those places. A replay in the other form converts first, by the Form's [Streams], where that is proven to say the
+// same: the object is merged from the events by one reading of the API ([Merger]), and the events are held against it by another (Prover).
 package answer
 
 import (
 	"errors"
+	"sync/atomic"
 
 	"github.com/tidwall/gjson"
 )
@@ -48,6 +51,8 @@ type Form struct {
 	Links Linker
 	// Streams is nil where answers are never streamed. Such an answer is replayed as an object whatever the client asks for.
 	Streams Streams
+	// Always are the members that every object of the API has, as paths of gjson. A stream that does not say them does not become an object.
+	Always []string
 	// Lines: a stream is a line of JSON for each event, without the fields of an event stream.
 	Lines bool
 }
@@ -73,6 +78,9 @@ type Linker interface {
 type Streams interface {
 	// Merger returns what joins the events of one stream to the object that a client without stream would have got.
 	Merger() Merger
+	// Prover returns what holds the events of a stream against an object that should say the same. It makes no object of its own: Add fails
+	// where the object lacks what an event says, and Object where the object says more than all events; both with ErrMalformed.
+	Prover(object gjson.Result) Merger
 	// Render returns the stream, with its usage, of a client that would have got the object without. No line feed stands
 	// between the tokens of the object. It is nil where the stream would be out of proportion; see [Script].
 	Render(object gjson.Result) []byte
@@ -93,6 +101,8 @@ type Frozen struct {
 	Body        []byte
 	Slots       []Slot // what a replay rewrites, in the order of Off
 	Origin      Origin // of the trace that made it
+
+	other atomic.Pointer[conversion] // made by Converts
 }
 
 // Origin is the id of a trace, 16 bytes, and the id of a span in it, 8 bytes; zero: there was no trace.

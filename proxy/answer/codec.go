@@ -193,7 +193,7 @@ func (d *decoder) slots(few []Slot, size int) []Slot {
 	at := 0
 	for range n {
 		at += d.number(size)
-		slots = append(slots, Slot{Off: at, Len: d.number(size), Kind: SlotKind(d.byte())})
+		slots = append(slots, Slot{Off: at, Len: d.number(size), Kind: slotKind(d.byte())})
 	}
 	return slots
 }

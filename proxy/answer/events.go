@@ -33,11 +33,11 @@ func (ev Event) isDone() bool { return string(bytes.TrimSpace(ev.Data)) == "[DON
 // after the last empty line are not an event, however complete they look.
 //
 // The zero value is ready and bounds an event to [defaultMaxEvent]. Next returns events that alias what was fed, or the
-// reader's buffer: they are valid until the next Feed.
+// reader's buffer: they are valid until the next feed.
 type Events struct {
 	max   int
 	lines bool   // each line is an event, all of it data
-	buf   []byte // what Feed was given, or a part of own
+	buf   []byte // what feed was given, or a part of own
 	own   []byte // a block that was begun before, with what came after
 	start int    // of the block being read
 	line  int    // start of the line being read
@@ -75,9 +75,9 @@ func (f *Form) HasEvent(stream []byte) bool {
 	return false
 }
 
-// Feed adds the next bytes of the stream, which must not change before the next Feed. All complete events should have been taken by
+// feed adds the next bytes of the stream, which must not change before the next feed. All complete events should have been taken by
 // Next before.
-func (e *Events) Feed(p []byte) {
+func (e *Events) feed(p []byte) {
 	rest := e.buf[e.start:]
 	e.line -= e.start
 	e.pos -= e.start
@@ -129,6 +129,12 @@ func (e *Events) Err() error { return e.err }
 
 // Rest returns the bytes after the last block that Next returned.
 func (e *Events) Rest() []byte { return e.buf[e.start:] }
+
+// skip goes on behind the next block, of n bytes, of which every line ends with a line feed alone.
+func (e *Events) skip(n int) {
+	e.start += n
+	e.line, e.pos, e.skipLF = e.start, e.start, false
+}
 
 func (e *Events) limit() int {
 	if e.max > 0 {

@@ -19,7 +19,7 @@ func readEvents(t *testing.T, stream []byte, n int) (events []string) {
 	es := &Events{max: len(stream) + 1}
 	var raw []byte
 	for at := 0; at < len(stream); at += n {
-		es.Feed(stream[at:min(at+n, len(stream))])
+		es.feed(stream[at:min(at+n, len(stream))])
 		for {
 			ev, ok := es.Next()
 			if !ok {
@@ -104,7 +104,7 @@ func TestEventsSplitAnywhere(t *testing.T) {
 			var es Events
 			var got []string
 			for _, p := range [][]byte{body[:cut], body[cut:]} {
-				es.Feed(p)
+				es.feed(p)
 				for ev, ok := es.Next(); ok; ev, ok = es.Next() {
 					if ev.Data != nil {
 						got = append(got, shown(ev))
@@ -122,7 +122,7 @@ func TestLargeEvent(t *testing.T) {
 	large := "data: " + strings.Repeat("x", 1<<20) + "\n\n"
 	var es Events
 	for i := 0; i < len(large); i += 1000 {
-		es.Feed([]byte(large[i:min(i+1000, len(large))]))
+		es.feed([]byte(large[i:min(i+1000, len(large))]))
 		if ev, ok := es.Next(); ok && len(ev.Data) != 1<<20 {
 			t.Errorf("data of %d bytes", len(ev.Data))
 		}
@@ -135,7 +135,7 @@ func TestLargeEvent(t *testing.T) {
 		stream := "data: fits\n\ndata: is too large\n\ndata: c\n\n"
 		seen := 0
 		for i := 0; i < len(stream); i += n {
-			es.Feed([]byte(stream[i:min(i+n, len(stream))]))
+			es.feed([]byte(stream[i:min(i+n, len(stream))]))
 			for _, ok := es.Next(); ok; _, ok = es.Next() {
 				seen++
 			}

@@ -22,7 +22,7 @@ func (f *UsageFilter) Write(p []byte) []byte {
 	if f.open {
 		return p
 	}
-	f.events.Feed(p)
+	f.events.feed(p)
 	f.out = f.out[:0]
 	all, from, at := f.events.Rest(), 0, 0 // from there on everything passes up to the present event
 	for {

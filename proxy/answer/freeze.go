@@ -2,6 +2,7 @@ package answer
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -148,39 +149,79 @@ func (z *Frozen) Calls() (ids []string, rest string) {
 	return ids, b.String()
 }
 
-// Converts reports whether Replay can give the answer in the form in which it is not stored. It costs about as much as that replay.
+// Converts reports whether Replay can give the answer in the form in which it is not stored: whether that form says, member by member, what the
+// stored one says. It costs as much as that replay, which then does no more of it. It may be called by many at once.
 func (z *Frozen) Converts() bool {
 	if z.Form.Streams == nil {
 		return true
 	}
-	_, err := z.convert()
-	return err == nil
+	made := z.other.Load()
+	if made == nil {
+		other, err := z.convert()
+		made = &conversion{other, err}
+		z.other.Store(made)
+	}
+	return made.err == nil
 }
 
-// convert returns the answer in its other form, as the same upstream might have sent it.
+// conversion is an answer in its other form, or why there is none.
+type conversion struct {
+	*Frozen
+	err error
+}
+
+// errUnproven: what a conversion gave does not say the same.
+var errUnproven = errors.New("the other form does not say the same")
+
+// convert returns the answer in its other form, as the same upstream might have sent it. The result is proven: the events of the stream, held
+// against the object, say all of it and nothing else.
 func (z *Frozen) convert() (*Frozen, error) {
 	if z.Stream {
-		r, err := Merge(z.Form, z.Body)
-		if err != nil {
+		return z.object()
+	}
+	flat, err := z.Body, error(nil)
+	if bytes.ContainsAny(flat, "\r\n") { // one between tokens would end a data line
+		if flat, err = compact(flat); err != nil {
 			return nil, err
 		}
-		r.Index = 0 // r may lie inside an event
-		return freezeObject(z.Form, typeJSON, rawjson.Bytes(r.Raw), r), nil
-	}
-	flat, err := compact(z.Body) // a line feed between tokens would end a data line
-	if err != nil {
-		return nil, err
 	}
 	r, err := Parse(flat)
 	if err != nil {
 		return nil, err
 	}
-	stream := z.Form.Streams.Render(r)
-	if stream == nil {
+	body := z.Form.Streams.Render(r)
+	if body == nil {
 		return nil, fmt.Errorf("the stream would be out of proportion: %w", ErrMalformed)
 	}
-	if z.Form.Lines {
-		return freezeStream(z.Form, typeLines, stream)
+	s := stream{form: z.Form, merger: z.Form.Streams.Prover(r), check: anyDocument, marks: z.Form.Streams}
+	if _, err := s.read(body); err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnproven, err)
 	}
-	return freezeStream(z.Form, typeStream, stream)
+	other := &Frozen{Form: z.Form, Stream: true, ContentType: typeStream, Body: body, Slots: s.marker.slots}
+	if z.Form.Lines {
+		other.ContentType = typeLines
+	}
+	return other, nil
 }
+
+// object returns a stream as an object.
+func (z *Frozen) object() (*Frozen, error) {
+	r, err := Merge(z.Form, z.Body)
+	if err != nil {
+		return nil, err
+	}
+	for _, path := range z.Form.Always {
+		if !rawjson.Given(r.Get(path)) {
+			return nil, fmt.Errorf("%w: a stream without %s", errUnproven, path)
+		}
+	}
+	s := stream{form: z.Form, merger: z.Form.Streams.Prover(r), check: anyDocument}
+	if _, err := s.read(z.Body); err != nil {
+		return nil, fmt.Errorf("%w: %w", errUnproven, err)
+	}
+	r.Index = 0 // r may lie inside an event
+	return freezeObject(z.Form, typeJSON, rawjson.Bytes(r.Raw), r), nil
+}
+
+// anyDocument passes what was checked before.
+func anyDocument([]byte) bool { return true }

@@ -1,6 +1,7 @@
 package answer
 
 import (
+	"bytes"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -41,21 +42,36 @@ func isError(of []gjson.Result) bool {
 
 // shallow reports whether brackets outside strings nest at most maxDepth deep.
 func shallow(b []byte) bool {
-	depth, inString := 0, false
+	depth := 0
 	for i := 0; i < len(b); i++ {
-		switch c := b[i]; {
-		case inString && c == '\\':
-			i++
-		case c == '"':
-			inString = !inString
-		case inString:
-		case c == '{' || c == '[':
+		switch b[i] {
+		case '"':
+			i = endOfString(b, i)
+		case '{', '[':
 			if depth++; depth > maxDepth {
 				return false
 			}
-		case c == '}' || c == ']':
+		case '}', ']':
 			depth--
 		}
 	}
 	return true
+}
+
+// endOfString returns the place of the quote that ends the string which begins at byte i of b; len(b) where none does.
+func endOfString(b []byte, i int) int {
+	for from := i + 1; ; {
+		n := bytes.IndexByte(b[from:], '"')
+		if n < 0 {
+			return len(b)
+		}
+		end, escapes := from+n, 0
+		for b[end-1-escapes] == '\\' {
+			escapes++
+		}
+		if escapes%2 == 0 {
+			return end
+		}
+		from = end + 1
+	}
 }

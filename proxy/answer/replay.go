@@ -22,17 +22,21 @@ type ReplayOptions struct {
 
 // Replay appends the answer in the form that o asks for and returns its content type. In the stored form it copies the
 // bytes between the slots, one allocation at most where dst is too small. In the other form it converts first, at about
-// the cost of a Freeze of both. Where the API has no streams, o.Stream is ignored. A conversion that finds no whole answer
-// returns an error, and dst as it was; never after a Judge that says Keep.
+// the cost of a Freeze of both. Where the API has no streams, o.Stream is ignored. Where the other form is not proven to say the same, or the
+// answer is not whole, Replay returns an error, and dst as it was; see [Frozen.Converts].
 func (z *Frozen) Replay(dst []byte, o ReplayOptions) ([]byte, string, error) {
 	if z.Stream == o.Stream || z.Form.Streams == nil {
 		return z.replay(dst, o), z.ContentType, nil
 	}
-	other, err := z.convert()
-	if err != nil {
-		return dst, "", fmt.Errorf("convert answer: %w", err)
+	made := z.other.Load()
+	if made == nil {
+		other, err := z.convert()
+		made = &conversion{other, err}
 	}
-	return other.replay(dst, o), other.ContentType, nil
+	if made.err != nil {
+		return dst, "", fmt.Errorf("convert answer: %w", made.err)
+	}
+	return made.replay(dst, o), made.ContentType, nil
 }
 
 func (z *Frozen) replay(dst []byte, o ReplayOptions) []byte {

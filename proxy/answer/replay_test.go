@@ -132,8 +132,10 @@ func FuzzFreezeReplay(f *testing.F) {
 				t.Errorf("replay %+v of %q is %q: %v", o, body, got, err)
 			}
 		}
-		if _, _, err := z.Replay(nil, answer.ReplayOptions{Stream: !stream}); err != nil && v.Keep {
-			t.Errorf("%q is worth keeping and cannot be converted: %v", body, err)
+		if other, _, err := z.Replay(nil, answer.ReplayOptions{Stream: !stream, IncludeUsage: true}); err == nil && form.Streams != nil && v.Keep {
+			if got := answer.Judge(form, !stream, other); got != v {
+				t.Errorf("%q is %+v, and converted %+v: %q", body, v, got, other)
+			}
 		}
 	})
 }

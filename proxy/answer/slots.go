@@ -9,12 +9,12 @@ import (
 	"reprise/proxy/answer/rawjson"
 )
 
-// SlotKind is what a replay does with a slot.
-type SlotKind uint8
+// slotKind is what a replay does with a slot.
+type slotKind uint8
 
 const (
 	// SlotID is the JSON string with the answer's id.
-	SlotID SlotKind = iota + 1
+	SlotID slotKind = iota + 1
 	// SlotCreated is a JSON number of seconds since 1970: created, created_at or completed_at.
 	SlotCreated
 	// slotUsageEvent is a whole event that is there for its usage alone. Other slots may lie inside.
@@ -35,7 +35,7 @@ const (
 // Slot is one place of Body that a replay rewrites: Len bytes from Off.
 type Slot struct {
 	Off, Len int
-	Kind     SlotKind
+	Kind     slotKind
 }
 
 func (s Slot) end() int { return s.Off + s.Len }
@@ -89,7 +89,7 @@ func (m *Marker) Link(r gjson.Result, name string) {
 }
 
 // Value marks value v of the object.
-func (m *Marker) Value(v gjson.Result, kind SlotKind) {
+func (m *Marker) Value(v gjson.Result, kind slotKind) {
 	if m.base >= 0 {
 		m.slots = append(m.slots, Slot{Off: m.base + v.Index, Len: len(v.Raw), Kind: kind})
 	}

@@ -21,8 +21,8 @@ type Merger interface {
 	// Varies returns the strings and whole numbers of event, the last one added, in which a repetition of it may differ: an event that
 	// has the same bytes everywhere else. nil: it may not be repeated.
 	Varies(event gjson.Result) []gjson.Result
-	// Repeat adds a repetition with these values in their places.
-	Repeat(values []gjson.Result)
+	// Repeat adds a repetition with these values in their places, and reports whether it could; the event is added by Add where not.
+	Repeat(values []gjson.Result) bool
 }
 
 // errNotStrict ends the reading of a stream with a document that is not strict.
@@ -51,6 +51,11 @@ func (s *stream) read(body []byte) (gjson.Result, error) {
 	at := 0
 	s.size = len(body)
 	for es := s.form.events(body); s.strict || !s.ended && s.err == nil; {
+		if n := s.again(es.Rest(), at); n > 0 {
+			es.skip(n)
+			at += n
+			continue
+		}
 		ev, ok := es.Next()
 		if !ok {
 			break
@@ -58,14 +63,12 @@ func (s *stream) read(body []byte) (gjson.Result, error) {
 		switch {
 		case ev.Data == nil:
 		case ev.isDone():
-			s.done = true
+			s.done, s.last = true, pattern{}
 			s.ended = s.ended || s.merger.Done()
 		case s.strict && s.done: // some clients read on
 			return gjson.Result{}, errNotStrict
-		case !s.repeated(ev, at):
-			if !s.event(ev, at) {
-				return gjson.Result{}, errNotStrict
-			}
+		case !s.repeated(ev, at) && !s.event(ev, at):
+			return gjson.Result{}, errNotStrict
 		}
 		at += len(ev.Raw)
 	}
@@ -121,23 +124,43 @@ func (s *stream) fail(err error, ev Event) {
 	}
 }
 
+// again adds an event that repeats the one before, where it begins with the bytes rest at byte at, and returns its length; 0 where it does not.
+// The lines of such an event are not looked for.
+func (s *stream) again(rest []byte, at int) (n int) {
+	if !s.last.plain {
+		return 0
+	}
+	n, ok := s.last.match(rest, s.last.raw, s.last.at, s.check)
+	if !ok || !s.merger.Repeat(s.last.values) {
+		return 0
+	}
+	s.marker.slots = s.last.appendSlots(s.marker.slots, at+s.last.at, s.last.values)
+	return n
+}
+
 // repeated adds an event that repeats the one before, and reports whether it is one.
 func (s *stream) repeated(ev Event, at int) bool {
-	values, ok := s.last.match(ev, s.check)
-	if ok {
-		s.merger.Repeat(values)
-		s.marker.slots = s.last.appendSlots(s.marker.slots, at+ev.at, values)
+	p := &s.last
+	if len(p.varies) == 0 || ev.at < 0 || ev.Name != p.name {
+		return false
 	}
-	return ok
+	n, ok := p.match(ev.Data, p.raw[p.at:p.at+p.size], 0, s.check)
+	if !ok || n != len(ev.Data) || !s.merger.Repeat(p.values) {
+		return false
+	}
+	s.marker.slots = p.appendSlots(s.marker.slots, at+ev.at, p.values)
+	return true
 }
 
 // pattern is an event, and where another one may differ from it.
 type pattern struct {
-	name   string
-	data   []byte
-	varies []gjson.Result // in the order of their places; none: nothing is like this event
-	values []gjson.Result // of the event that was matched last
-	slots  []Slot         // by their place in data
+	name     string
+	raw      []byte
+	at, size int            // the place of the data in raw
+	plain    bool           // each line of raw ends with a line feed alone
+	varies   []gjson.Result // by their place in the data, in the order of their places; none: nothing is like this event
+	values   []gjson.Result // of the event that was matched last
+	slots    []Slot         // by their place in the data
 }
 
 // newPattern makes a pattern of ev, whose data begins at byte base, where slots were marked.
@@ -149,7 +172,11 @@ func newPattern(ev Event, varies []gjson.Result, slots []Slot, base int) pattern
 		}
 		at = v.Index + len(v.Raw)
 	}
-	p := pattern{name: ev.Name, data: ev.Data, varies: varies, values: make([]gjson.Result, len(varies))}
+	if len(varies) == 0 {
+		return pattern{}
+	}
+	p := pattern{name: ev.Name, raw: ev.Raw, at: ev.at, size: len(ev.Data), varies: varies, values: make([]gjson.Result, len(varies))}
+	p.plain = bytes.IndexByte(ev.Raw, '\r') < 0
 	for _, slot := range slots {
 		if slot.Kind == slotUsageEvent {
 			return pattern{}
@@ -160,26 +187,29 @@ func newPattern(ev Event, varies []gjson.Result, slots []Slot, base int) pattern
 	return p
 }
 
-// match reports whether ev repeats the event of the pattern, and returns its values, which are valid until the next match.
-func (p *pattern) match(ev Event, check func([]byte) bool) (values []gjson.Result, ok bool) {
-	if len(p.varies) == 0 || ev.at < 0 || ev.Name != p.name {
-		return nil, false
-	}
-	from, at := 0, 0 // in the pattern, in the event
-	for i, old := range p.varies {
-		same := p.data[from:old.Index]
-		if !bytes.HasPrefix(ev.Data[at:], same) {
-			return nil, false
+// match reports whether b begins with what the pattern has in raw, where its data begins at byte base, but for the values that vary. It returns the
+// length of that; the values are valid until the next match.
+func (p *pattern) match(b, raw []byte, base int, check func([]byte) bool) (n int, ok bool) {
+	from := 0 // in raw
+	for i := range p.varies {
+		old := &p.varies[i]
+		same := raw[from : base+old.Index]
+		if !bytes.HasPrefix(b[n:], same) {
+			return 0, false
 		}
-		at += len(same)
-		end := valueEnd(ev.Data, at, check)
-		if end < 0 || (ev.Data[at] == '"') != (old.Type == gjson.String) {
-			return nil, false
+		n += len(same)
+		end := valueEnd(b, n, check)
+		if end < 0 || (b[n] == '"') != (old.Type == gjson.String) {
+			return 0, false
 		}
-		p.values[i] = gjson.Result{Type: old.Type, Raw: rawjson.View(ev.Data[at:end]), Index: at}
-		from, at = old.Index+len(old.Raw), end
+		v := &p.values[i]
+		v.Type, v.Raw, v.Index = old.Type, rawjson.View(b[n:end]), n-base
+		from, n = base+old.Index+len(old.Raw), end
 	}
-	return p.values, bytes.Equal(ev.Data[at:], p.data[from:])
+	if !bytes.HasPrefix(b[n:], raw[from:]) {
+		return 0, false
+	}
+	return n + len(raw) - from, true
 }
 
 // valueEnd returns the end of the string or the whole number at byte at of an event, -1 where there is none.

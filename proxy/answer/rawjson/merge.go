@@ -1,26 +1,52 @@
 package rawjson
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/tidwall/gjson"
 )
 
-// Tree is a JSON value that comes in fragments, as the deltas of a stream. Nothing is decoded: a fragment's raw bytes are appended to those
-// before. What does not grow is not copied: the fragments must not change before the result has been appended. Strings and arrays grow in their raw form: the end of the first and the
-// beginning of the second are removed and the rest is joined, so that no escape is decoded and a surrogate pair that was
-// split between two fragments is whole again.
+// Tree is a JSON value that comes in fragments, as the deltas of a stream. How a fragment v is added to what came before, t:
+//
+//	t            v                 then
+//	any          null, "", {}, []  t; an empty v where t is null
+//	null, empty  any               v
+//	text         text              the texts joined
+//	object       object            each member of v added to the member of t with its name
+//	list         list              the elements joined, by the rules below
+//	list         text              a list, with the text as the part {"type":"text","text":v}
+//	text         list              the same, with the text as the first part
+//	others       others            v: a number, or another type. A conversion that loses something in this way is not proven; see [Claim]
+//
+// Text is a string that is not empty. Strings that name a thing ("role", "type", "id", "index", "format", "name") are no text: engines differ in
+// whether they repeat them, and the last one that is not empty counts. A name that is not repeated is text.
+//
+// Elements of a list that have an index are items: those of one index are added to each other, and sorted by index. Another id under a known index
+// begins another item, because some engines give all calls of one answer the index 0. A missing or an empty id names no other item, nor does an id
+// with a function without a name: some engines make up another id for each fragment of a call.
+//
+// Other elements come one after the other. The first of v continues the last of t where both are parts that have nothing but the same kind of text:
+// {"type":"text","text":…}, or {"type":"thinking","thinking":[…]} with a list of such parts. All other members must be equal.
+//
+// Nothing is decoded: the raw bytes of a fragment are appended to those before, so that a surrogate pair that was split between two fragments is
+// whole again. What does not grow is not copied: the fragments must not change before the result has been appended. Each step takes time linear
+// in the fragment.
 type Tree struct {
-	raw    []byte  // a value without members of its own, or an array; as it came, until it grows
+	raw    []byte  // a value without members of its own, or a list without items; as it came, until it grows
 	own    bool    // raw is no part of a fragment any more
+	last   int     // where the last element of a list begins in raw; 0: not known
+	parts  int8    // whether the first element of a list is a part: 1 it is, -1 it is not, 0 not known
+	tail   *Object // the last element of a list, while it is text that may go on: then raw ends before it
 	object *Object // or an object
-	list   *List   // or an array whose elements have an index
+	list   *List   // or a list of items
 }
 
-// Object is a JSON object that grows: members in the order of their first fragment.
+// Object is a JSON object that grows: members in the order of their first fragment. The zero value has none.
 type Object struct {
 	names   index[string]
-	members []member // in the order of names
+	members []*member // in the order of names; those to which a Growth points stay where they are
+	room    []member
 }
 
 type member struct {
@@ -28,11 +54,25 @@ type member struct {
 	val Tree
 }
 
-// List is an array whose elements are identified by their member index.
+// List is a list of items, which have a member index. The zero value has none.
 type List struct {
 	next    int64 // one more than the largest index
 	indices index[int64]
-	elems   []*Object // in the order of indices
+	latest  []*item // by the place of their index in indices
+	items   []*item // in the order of their first fragments
+	byID    map[identity]*item
+}
+
+// item is an element of a list with an index.
+type item struct {
+	Object
+	index int64
+}
+
+// identity is what an item is found by, where several have one index.
+type identity struct {
+	index int64
+	id    string
 }
 
 // index has keys in the order in which they were added.
@@ -69,21 +109,57 @@ func (x *index[K]) add(key K) {
 	}
 }
 
-// NewObject returns an object without members.
-func NewObject() *Object { return &Object{} }
+// Growth is what an event added to one text, if that is all it did: the same event with another fragment is then added by Again. The zero
+// value is an event that did nothing yet; a nil Growth takes no notes.
+type Growth struct {
+	at    grower
+	text  gjson.Result
+	empty bool // text is the first of the empty fragments, which add nothing
+	more  bool // the event did something else
+}
 
-// NewList returns a list without elements.
-func NewList() *List { return &List{} }
+// grower is a text, to which fragments are added.
+type grower interface {
+	grow(fragment gjson.Result) bool
+}
+
+// Fragment returns the fragment of an event that did nothing but add it to a text; false where it did something else.
+func (g *Growth) Fragment() (gjson.Result, bool) { return g.text, g.at != nil && !g.more }
+
+// Again adds another fragment to the text, and reports whether it fits.
+func (g *Growth) Again(fragment gjson.Result) bool { return g.at.grow(fragment) }
+
+// note notes that text was added at a place.
+func (g *Growth) note(at grower, text gjson.Result) {
+	switch {
+	case g == nil:
+	case text.Raw == `""`:
+		if g.at == nil {
+			g.at, g.text, g.empty = at, text, true
+		}
+	case g.at != nil && !g.empty:
+		g.more = true
+	default:
+		g.at, g.text, g.empty = at, text, false
+	}
+}
+
+// other notes that the event did something else than adding a text.
+func (g *Growth) other() {
+	if g != nil {
+		g.more = true
+	}
+}
 
 func newTree(v gjson.Result) Tree {
 	switch {
 	case v.IsObject():
-		o := NewObject()
-		o.merge(v)
+		o := new(Object)
+		o.merge(v, nil)
 		return Tree{object: o}
 	case indexed(v):
-		l := NewList()
-		l.merge(v)
+		l := new(List)
+		l.merge(v, nil)
 		return Tree{list: l}
 	}
 	return asItCame(v.Raw)
@@ -102,13 +178,10 @@ func (t *Tree) Object() *Object { return t.object }
 // List returns the tree's list, nil where it is something else.
 func (t *Tree) List() *List { return t.list }
 
-// IsNull reports whether the value is null.
-func (t *Tree) IsNull() bool { return string(t.raw) == "null" }
-
 // Is reports whether the value is the raw JSON s.
-func (t *Tree) Is(s string) bool { return string(t.raw) == s }
+func (t *Tree) Is(s string) bool { return t.tail == nil && string(t.raw) == s }
 
-// Raw returns the raw JSON of a value that is neither an object nor a list.
+// Raw returns the raw JSON of a text.
 func (t *Tree) Raw() []byte { return t.raw }
 
 // Set replaces the value by raw JSON.
@@ -125,82 +198,286 @@ func (t *Tree) opened() []byte {
 	return t.raw[:len(t.raw)-1]
 }
 
-// Add adds a fragment: strings and arrays are joined, objects member by member, anything else is replaced. null adds
-// nothing.
-func (t *Tree) Add(v gjson.Result) {
+// Add adds a fragment. g, which may be nil, notes what it did.
+func (t *Tree) Add(v gjson.Result, g *Growth) {
 	switch {
 	case v.Type == gjson.Null:
 	case v.Type == gjson.String && t.begins('"'):
-		t.raw = append(t.opened(), v.Raw[1:]...)
-	case v.IsObject() && t.object != nil:
-		t.object.merge(v)
-	case v.IsArray() && t.list != nil:
-		t.list.merge(v)
-	case v.IsArray() && t.begins('['):
-		t.join(v)
-	default:
+		t.grow(v)
+		g.note(t, v)
+	case t.lacks():
+		if !t.Is("null") && empty(v) {
+			return
+		}
 		*t = newTree(v)
+		g.other()
+	case empty(v):
+	case v.IsObject() && t.object != nil:
+		t.object.merge(v, g)
+	case v.IsArray() && t.list != nil:
+		t.list.merge(v, g)
+	case v.IsArray() && t.begins('['):
+		t.join(v, g)
+	case v.IsArray() && t.begins('"') && isPart(v.Get("0")):
+		t.Set(asParts(View(t.raw)))
+		t.join(v, g)
+		g.other()
+	case v.Type == gjson.String && t.begins('[') && t.hasParts():
+		t.say(v, g)
+	case !t.Is(v.Raw):
+		*t = newTree(v)
+		g.other()
 	}
 }
 
-// Replace takes a later value unless it is null, or an empty string after a value.
-func (t *Tree) Replace(v gjson.Result) {
-	if v.Type == gjson.Null || v.Raw == `""` && len(t.raw) > 0 && !t.IsNull() {
-		return
+// grow adds a fragment to a text.
+func (t *Tree) grow(v gjson.Result) bool {
+	if len(v.Raw) > len(`""`) {
+		t.raw = append(t.opened(), v.Raw[1:]...)
 	}
-	t.Set(v.Raw)
+	return true
+}
+
+// lacks reports whether the value is null or empty, so that any other takes its place.
+func (t *Tree) lacks() bool {
+	return t.tail == nil && t.object == nil && t.list == nil && (t.Is("null") || empty(gjson.Result{Type: gjson.JSON, Raw: View(t.raw)})) ||
+		t.object != nil && len(t.object.members) == 0
+}
+
+// empty reports whether v is a string, an object or an array with nothing in it.
+func empty(v gjson.Result) bool {
+	switch {
+	case v.Raw == `""`:
+		return true
+	case len(v.Raw) < 2 || v.Raw[0] != '{' && v.Raw[0] != '[':
+		return false
+	}
+	c := v.Raw[SkipSpace(v.Raw, 1, 1)]
+	return c == '}' || c == ']'
+}
+
+// Replace takes a later value of a member that describes the answer and is not a fragment of it: objects join member by member, of anything
+// else the last value counts that is neither null nor empty.
+func (t *Tree) Replace(v gjson.Result) {
+	switch {
+	case v.Type == gjson.Null || empty(v) && !t.Is("null") || t.Is(v.Raw):
+	case v.IsObject() && (t.object != nil || t.begins('{')):
+		if t.object == nil {
+			old := gjson.ParseBytes(t.raw)
+			*t = Tree{object: new(Object)}
+			t.object.replace(old)
+		}
+		t.object.replace(v)
+	default:
+		t.Set(v.Raw)
+	}
+}
+
+// replace takes the later values of members.
+func (o *Object) replace(v gjson.Result) {
+	v.ForEach(func(k, v gjson.Result) bool {
+		o.Member(k.Str, k.Raw).Replace(v)
+		return true
+	})
 }
 
 func (t *Tree) begins(c byte) bool { return len(t.raw) > 0 && t.raw[0] == c }
 
-// join adds the elements of an array to an array.
-func (t *Tree) join(v gjson.Result) {
-	switch {
-	case v.Raw[SkipSpace(v.Raw, 1, 1)] == ']':
-	case t.raw[SkipSpace(View(t.raw), 1, 1)] == ']':
-		*t = newTree(v)
-	default:
-		t.raw = append(append(t.opened(), ','), v.Raw[1:]...)
+// isPart reports whether v is a part of a content: an object with a type.
+func isPart(v gjson.Result) bool { return v.IsObject() && v.Get("type").Type == gjson.String }
+
+// hasParts reports whether a list begins with a part. The first element, which may be large, is looked at once.
+func (t *Tree) hasParts() bool {
+	if t.parts == 0 {
+		t.parts = -1
+		if t.tail != nil || isPart(gjson.GetBytes(t.raw, "0")) {
+			t.parts = 1
+		}
+	}
+	return t.parts > 0
+}
+
+// asParts returns the list of parts with a text alone.
+func asParts(text string) string { return `[{"type":"text","text":` + text + `}]` }
+
+// say adds a text to a list of parts.
+func (t *Tree) say(text gjson.Result, g *Growth) {
+	if t.tail != nil && t.tail.Member("type", "").Is(`"text"`) {
+		t.tail.Member("text", `"text"`).Add(text, g)
+		return
+	}
+	t.join(gjson.Parse(asParts(text.Raw)), g)
+	g.other()
+}
+
+// join adds the elements of an array that is not empty to one that is not empty.
+func (t *Tree) join(v gjson.Result, g *Growth) {
+	first := true
+	for _, e := range Elements(v) {
+		if first && isText(e) && t.continues(e) {
+			t.tail.goOn(e, g)
+		} else {
+			t.push(e.Raw)
+			g.other()
+		}
+		first = false
 	}
 }
 
-// Member returns the place of a member, which is made, with a value of null, where it is missing. key is the quoted name;
-// the name itself where it is empty.
-func (o *Object) Member(name, key string) *Tree {
-	i := o.names.find(name)
-	if i < 0 {
-		i = len(o.members)
-		if key == "" {
-			key = Quote(name)
-		}
-		if o.members == nil {
-			o.members, o.names.keys = make([]member, 0, 4), make([]string, 0, 4)
-		}
-		o.members = append(o.members, member{key, asItCame("null")})
-		o.names.add(name)
-	}
-	return &o.members[i].val
+// push adds an element behind the last one.
+func (t *Tree) push(element string) {
+	t.close()
+	dst := append(t.opened(), ',')
+	t.last = len(dst)
+	t.raw = append(append(dst, element...), ']')
 }
 
-// merge adds the members of a delta. Some identify the thing and are not a part of it, and engines differ in whether they
-// repeat them: these are never joined.
-func (o *Object) merge(v gjson.Result) {
-	v.ForEach(func(k, v gjson.Result) bool {
-		t := o.Member(k.Str, k.Raw)
+// continues reports whether the element e goes on with the last one, which is then the tail.
+func (t *Tree) continues(e gjson.Result) bool {
+	if t.tail == nil {
+		if t.last == 0 {
+			from := gjson.Result{Type: gjson.JSON, Raw: View(t.raw)}
+			from.ForEach(func(_, last gjson.Result) bool {
+				t.last = last.Index
+				return true
+			})
+		}
+		if !isText(gjson.Parse(View(t.raw[t.last : len(t.raw)-1]))) {
+			return false
+		}
+		t.tail = new(Object)
+		t.tail.merge(gjson.Parse(string(t.raw[t.last:len(t.raw)-1])), nil)
+		t.raw = append(t.opened()[:t.last], ']')
+	}
+	return t.tail.continues(e)
+}
+
+// close renders the tail as the last element.
+func (t *Tree) close() {
+	if t.tail == nil {
+		return
+	}
+	t.raw = append(t.tail.Append(t.opened()), ']')
+	t.tail = nil
+}
+
+// isTextName reports whether a member of a part is text, or a list of parts that are.
+func isTextName(name string) bool {
+	switch name {
+	case "text", "thinking", "reasoning", "refusal", "summary":
+		return true
+	}
+	return false
+}
+
+// isText reports whether a part has text, directly or in a list of such parts, and no id, so that another one may go on with it.
+func isText(part gjson.Result) (text bool) {
+	if !isPart(part) {
+		return false
+	}
+	part.ForEach(func(k, v gjson.Result) bool {
 		switch {
-		case !Identifies(k.Str):
-			t.Add(v)
-		case k.Str != "name":
-			t.Replace(v)
-		case !t.Is(v.Raw):
-			t.Add(v)
+		case k.Str == "id" || k.Str == "index":
+			text = false
+			return false
+		case isTextName(k.Str) && (v.Type == gjson.String || isTexts(v)):
+			text = true
+		}
+		return true
+	})
+	return text
+}
+
+// isTexts reports whether v is a list of one part with text.
+func isTexts(v gjson.Result) bool {
+	return v.IsArray() && !v.Get("1").Exists() && isText(v.Get("0"))
+}
+
+// continues reports whether part e, which is text, goes on with part o, which is too.
+func (o *Object) continues(e gjson.Result) bool {
+	members, same := 0, true
+	e.ForEach(func(k, v gjson.Result) bool {
+		members++
+		i := o.names.find(k.Str)
+		switch {
+		case i < 0:
+			same = false
+		case !isTextName(k.Str):
+			old := &o.members[i].val
+			same = old.Is(v.Raw) || old.object != nil && string(old.Append(nil)) == v.Raw
+		case v.IsArray():
+			old := &o.members[i].val
+			same = old.begins('[') && isTexts(v) && old.continues(v.Get("0"))
+		default:
+			same = v.Type == gjson.String && o.members[i].val.begins('"')
+		}
+		return same
+	})
+	return same && members == len(o.members)
+}
+
+// goOn adds the text of a part that goes on with part o.
+func (o *Object) goOn(e gjson.Result, g *Growth) {
+	e.ForEach(func(k, v gjson.Result) bool {
+		if isTextName(k.Str) {
+			o.Member(k.Str, "").Add(v, g)
 		}
 		return true
 	})
 }
 
-// Identifies reports whether a member of a delta may identify the thing and be repeated, rather than be a fragment.
-func Identifies(name string) bool {
+// Member returns the place of a member, which is made, with a value of null, where it is missing. key is the quoted name;
+// the name itself where it is empty.
+func (o *Object) Member(name, key string) *Tree {
+	t, _ := o.member(name, key)
+	return t
+}
+
+// member is Member, and reports whether it is new.
+func (o *Object) member(name, key string) (t *Tree, made bool) {
+	i := o.names.find(name)
+	if i >= 0 {
+		return &o.members[i].val, false
+	}
+	if key == "" {
+		key = Quote(name)
+	}
+	if o.members == nil {
+		o.members, o.names.keys = make([]*member, 0, 4), make([]string, 0, 4)
+	}
+	if len(o.room) == 0 {
+		o.room = make([]member, 4)
+	}
+	m := &o.room[0]
+	o.room = o.room[1:]
+	m.key, m.val = key, asItCame("null")
+	o.members = append(o.members, m)
+	o.names.add(name)
+	return &m.val, true
+}
+
+// merge adds the members of a delta.
+func (o *Object) merge(v gjson.Result, g *Growth) {
+	v.ForEach(func(k, v gjson.Result) bool {
+		t, made := o.member(k.Str, k.Raw)
+		if made {
+			g.other()
+		}
+		switch {
+		case !identifies(k.Str):
+			t.Add(v, g)
+		case k.Str == "name" && v.Type == gjson.String && t.begins('"') && !t.Is(v.Raw) && v.Raw != `""`:
+			t.Add(v, nil)
+			g.other()
+		default:
+			t.Replace(v)
+		}
+		return true
+	})
+}
+
+// identifies reports whether a member of a delta may identify the thing and be repeated, rather than be a fragment.
+func identifies(name string) bool {
 	switch name {
 	case "role", "type", "id", "index", "format", "name":
 		return true
@@ -208,48 +485,88 @@ func Identifies(name string) bool {
 	return false
 }
 
-func (l *List) merge(v gjson.Result) {
+func (l *List) merge(v gjson.Result, g *Growth) {
 	v.ForEach(func(_, e gjson.Result) bool {
 		if e.IsObject() {
-			l.Elem(l.indexOf(e)).merge(e)
+			o, made := l.item(e)
+			if made {
+				g.other()
+			}
+			o.merge(e, g)
 		}
 		return true
 	})
 }
 
-// indexOf is the index of e, or a new one.
-func (l *List) indexOf(e gjson.Result) int64 {
-	if i := e.Get("index"); i.Exists() {
-		return i.Int()
+// item returns the item to which e belongs, and reports whether it is new.
+func (l *List) item(e gjson.Result) (o *Object, made bool) {
+	at := e.Get("index")
+	if !at.Exists() {
+		return l.begin(l.next), true
 	}
-	return l.next
-}
-
-// Elem returns the element with an index, which is made where it is missing.
-func (l *List) Elem(index int64) *Object {
-	i := l.indices.find(index)
+	n := at.Int()
+	i := l.indices.find(n)
 	if i < 0 {
-		i = len(l.elems)
-		l.indices.add(index)
-		if i == 0 || index >= l.next {
-			l.next = index + 1
-		}
-		l.elems = append(l.elems, NewObject())
+		return l.begin(n), true
 	}
-	return l.elems[i]
+	latest := l.latest[i]
+	id := e.Get("id")
+	if id.Type != gjson.String || id.Raw == `""` {
+		return &latest.Object, false
+	}
+	known := latest.Member("id", "")
+	if known.Is("null") || known.Is(`""`) || known.Is(id.Raw) {
+		return &latest.Object, false
+	}
+	if l.byID == nil {
+		l.byID = map[identity]*item{}
+	}
+	l.byID[identity{n, string(known.raw)}] = latest
+	if other := l.byID[identity{n, id.Raw}]; other != nil {
+		l.latest[i] = other
+		return &other.Object, false
+	}
+	if f := e.Get("function"); f.IsObject() && f.Get("name").String() == "" {
+		return &latest.Object, false
+	}
+	return l.begin(n), true
 }
 
-// Sorted returns the elements in the order of their index. The result must not be changed.
+// Elem returns the latest item with an index, which is made where there is none.
+func (l *List) Elem(index int64) *Object {
+	if i := l.indices.find(index); i >= 0 {
+		return &l.latest[i].Object
+	}
+	return l.begin(index)
+}
+
+// begin begins another item with an index.
+func (l *List) begin(index int64) *Object {
+	if len(l.items) == 0 || index >= l.next {
+		l.next = index + 1
+	}
+	one := &item{index: index}
+	if i := l.indices.find(index); i >= 0 {
+		l.latest[i] = one
+	} else {
+		l.indices.add(index)
+		l.latest = append(l.latest, one)
+	}
+	l.items = append(l.items, one)
+	return &one.Object
+}
+
+// Sorted returns the items in the order of their index, and those of one index in the order of their first fragments.
 func (l *List) Sorted() []*Object {
-	if slices.IsSorted(l.indices.keys) {
-		return l.elems
+	byIndex := func(a, b *item) int { return cmp.Compare(a.index, b.index) }
+	if !slices.IsSortedFunc(l.items, byIndex) {
+		slices.SortStableFunc(l.items, byIndex)
 	}
-	order := slices.Sorted(slices.Values(l.indices.keys))
-	elems := make([]*Object, len(order))
-	for i, index := range order {
-		elems[i] = l.elems[l.indices.find(index)]
+	sorted := make([]*Object, len(l.items))
+	for i, one := range l.items {
+		sorted[i] = &one.Object
 	}
-	return elems
+	return sorted
 }
 
 // Append renders the value.
@@ -259,6 +576,8 @@ func (t *Tree) Append(dst []byte) []byte {
 		return t.object.Append(dst)
 	case t.list != nil:
 		return t.list.Append(dst)
+	case t.tail != nil:
+		return append(t.tail.Append(append(dst, t.raw[:len(t.raw)-1]...)), ']')
 	}
 	return append(dst, t.raw...)
 }
@@ -279,8 +598,8 @@ func (l *List) Append(dst []byte, except ...string) []byte {
 func (o *Object) Append(dst []byte, except ...string) []byte {
 	dst = append(dst, '{')
 	first := len(dst)
-	for i := range o.members {
-		if m := &o.members[i]; !slices.Contains(except, o.names.keys[i]) {
+	for i, m := range o.members {
+		if !slices.Contains(except, o.names.keys[i]) {
 			dst = m.val.Append(AppendMember(dst, first, m.key, ""))
 		}
 	}

@@ -24,12 +24,12 @@ func TestAdd(t *testing.T) {
 		{"lists by index", []string{`[{"index":1,"a":"x"}]`, `[{"index":0,"a":"y"},{"index":1,"a":"z"}]`}, `[{"index":0,"a":"y"},{"index":1,"a":"xz"}]`},
 		{"a new kind replaces", []string{`"a"`, `{"b":1}`}, `{"b":1}`},
 	} {
-		tree := NewObject().Member("m", `"m"`)
+		tree := new(Object).Member("m", `"m"`)
 		var came [][]byte
 		for _, f := range c.fragments {
 			b := []byte(f + "after")
 			came = append(came, b)
-			tree.Add(gjson.Parse(View(b[:len(f)])))
+			tree.Add(gjson.Parse(View(b[:len(f)])), nil)
 		}
 		if got := string(tree.Append(nil)); got != c.want {
 			t.Errorf("%s: %s, want %s", c.name, got, c.want)
@@ -43,8 +43,8 @@ func TestAdd(t *testing.T) {
 }
 
 func TestListAppendsWithout(t *testing.T) {
-	tree := NewObject().Member("m", `"m"`)
-	tree.Add(gjson.Parse(`[{"index":2,"a":1},{"index":1}]`))
+	tree := new(Object).Member("m", `"m"`)
+	tree.Add(gjson.Parse(`[{"index":2,"a":1},{"index":1}]`), nil)
 	if got := string(tree.List().Append(nil, "index")); got != `[{},{"a":1}]` {
 		t.Error(got)
 	}
@@ -53,9 +53,9 @@ func TestListAppendsWithout(t *testing.T) {
 // TestListOfAnyOrder: the elements of a list are found and sorted by their index, with and without the map of a long one.
 func TestListOfAnyOrder(t *testing.T) {
 	for n := range 3 * few {
-		l, want, order := NewList(), "[", rand.New(rand.NewPCG(uint64(n), 1)).Perm(n)
+		l, want, order := new(List), "[", rand.New(rand.NewPCG(uint64(n), 1)).Perm(n)
 		for _, i := range append(slices.Clone(order), order...) {
-			l.Elem(int64(i)).Member("a", "").Add(gjson.Parse(fmt.Sprintf(`"%d."`, i)))
+			l.Elem(int64(i)).Member("a", "").Add(gjson.Parse(fmt.Sprintf(`"%d."`, i)), nil)
 		}
 		for i := range n {
 			if i > 0 {

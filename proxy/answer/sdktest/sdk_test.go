@@ -145,7 +145,6 @@ func TestClientsReadChat(t *testing.T) {
 		"chat-refusal.json": {Refusal: "I can't help.", Finish: "stop", Input: 11},
 		"chat-refusal.sse":  {Refusal: "I can't help.", Finish: "stop", Input: 11},
 		"chat-choices.json": {Text: "onetwo", Finish: "stopstop", Input: 11},
-		"chat-plain.sse":    {Text: "no usage", Finish: "stop"},
 		"chat-azure.sse":    {Text: "ok", Finish: "stop", Input: 11},
 	} {
 		t.Run(name, func(t *testing.T) {

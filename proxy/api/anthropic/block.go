@@ -17,7 +17,7 @@ type block struct {
 
 // newBlock returns a block with the members that it begins with.
 func newBlock(content gjson.Result) *block {
-	b := &block{Object: rawjson.NewObject(), kind: content.Get("type").Str}
+	b := &block{Object: new(rawjson.Object), kind: content.Get("type").Str}
 	b.input.Set(`""`)
 	content.ForEach(func(k, v gjson.Result) bool {
 		b.Member(k.Str, k.Raw).Set(v.Raw)
@@ -30,34 +30,34 @@ func newBlock(content gjson.Result) *block {
 }
 
 // add adds a delta. ErrMalformed where it is of another kind than the block, or unknown.
-func (b *block) add(delta gjson.Result) (g growth, err error) {
+func (b *block) add(delta gjson.Result, g *rawjson.Growth) error {
 	var of [6]gjson.Result
 	rawjson.Members(delta, of[:], "type", "text", "thinking", "signature", "partial_json", "citation")
 	kind, text, thinking, signature, input, citation := of[0].Str, of[1], of[2], of[3], of[4], of[5]
 	switch {
 	case kind == "text_delta" && b.kind == "text":
-		return b.grow(b.Member("text", `"text"`), text)
+		return grow(b.Member("text", `"text"`), text, g)
 	case kind == "thinking_delta" && b.kind == "thinking":
-		return b.grow(b.Member("thinking", `"thinking"`), thinking)
+		return grow(b.Member("thinking", `"thinking"`), thinking, g)
 	case kind == "input_json_delta" && b.calls():
-		return b.grow(&b.input, input)
+		return grow(&b.input, input, g)
 	case kind == "signature_delta" && b.kind == "thinking" && signature.Type == gjson.String:
 		b.Member("signature", `"signature"`).Set(signature.Raw)
-		return g, nil
+		return nil
 	case kind == "citations_delta" && b.kind == "text" && citation.IsObject():
 		b.citations = append(append(b.citations, ','), citation.Raw...)
-		return g, nil
+		return nil
 	}
-	return g, answer.ErrMalformed
+	return answer.ErrMalformed
 }
 
 // grow adds a fragment to a text.
-func (b *block) grow(tree *rawjson.Tree, text gjson.Result) (growth, error) {
+func grow(tree *rawjson.Tree, text gjson.Result, g *rawjson.Growth) error {
 	if text.Type != gjson.String {
-		return growth{}, answer.ErrMalformed
+		return answer.ErrMalformed
 	}
-	tree.Add(text)
-	return growth{tree, text}, nil
+	tree.Add(text, g)
+	return nil
 }
 
 // calls reports whether the block is a call of a tool.

@@ -9,7 +9,7 @@ import (
 
 // events of streams
 const (
-	begun   = `data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"stop_reason":null,"usage":{"output_tokens":1}}}` + "\n\n"
+	begun   = `data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","content":[],"stop_reason":null,"usage":{"input_tokens":3,"output_tokens":1}}}` + "\n\n"
 	opened  = `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}` + "\n\n"
 	said    = `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}` + "\n\n"
 	closed  = `data: {"type":"content_block_stop","index":0}` + "\n\n"

@@ -52,21 +52,15 @@ func (messages) Ended(stream []byte) bool {
 
 // Merger returns a merger of events, whose object is the message. ErrMalformed where an event comes in a place that the API does not allow,
 // or is not known: what it would have changed is not known either.
-func (messages) Merger() answer.Merger { return &merger{usage: rawjson.NewObject()} }
+func (messages) Merger() answer.Merger { return &merger{usage: new(rawjson.Object)} }
 
 // merger implements [answer.Merger].
 type merger struct {
 	message *rawjson.Object // the first event's, with the members that later events have changed; nil before it
 	usage   *rawjson.Object
 	blocks  []*block
-	open    bool   // the last block has not ended
-	grown   growth // of the last event
-}
-
-// growth is what the last event added to a block, if that is all that it did.
-type growth struct {
-	tree *rawjson.Tree // nil: something else
-	text gjson.Result
+	open    bool           // the last block has not ended
+	grown   rawjson.Growth // of the last event
 }
 
 // Done reports that [DONE] does not end a stream.
@@ -74,18 +68,23 @@ func (m *merger) Done() bool { return false }
 
 // Varies returns the fragment of an event that has one.
 func (m *merger) Varies(gjson.Result) []gjson.Result {
-	if m.grown.tree == nil {
-		return nil
+	return fragment(&m.grown)
+}
+
+// fragment returns the fragment that an event has added, if that is all that it did.
+func fragment(g *rawjson.Growth) []gjson.Result {
+	if text, ok := g.Fragment(); ok {
+		return []gjson.Result{text}
 	}
-	return []gjson.Result{m.grown.text}
+	return nil
 }
 
 // Repeat adds another fragment to the same member.
-func (m *merger) Repeat(values []gjson.Result) { m.grown.tree.Add(values[0]) }
+func (m *merger) Repeat(values []gjson.Result) bool { return m.grown.Again(values[0]) }
 
 // Add adds an event.
 func (m *merger) Add(event gjson.Result) (last bool, err error) {
-	m.grown = growth{}
+	m.grown = rawjson.Growth{}
 	var of [4]gjson.Result
 	rawjson.Members(event, of[:], "type", "index", "content_block", "delta")
 	kind, index := of[0].Str, of[1]
@@ -108,8 +107,7 @@ func (m *merger) Add(event gjson.Result) (last bool, err error) {
 	case !m.open || index.Raw != strconv.Itoa(len(m.blocks)-1):
 		return false, answer.ErrMalformed
 	case kind == "content_block_delta":
-		m.grown, err = m.blocks[len(m.blocks)-1].add(of[3])
-		return false, err
+		return false, m.blocks[len(m.blocks)-1].add(of[3], &m.grown)
 	case kind == "content_block_stop":
 		m.open = false
 		return false, m.blocks[len(m.blocks)-1].end()
@@ -122,7 +120,7 @@ func (m *merger) start(message gjson.Result) (err error) {
 	if m.message != nil || !message.IsObject() {
 		return answer.ErrMalformed
 	}
-	m.message = rawjson.NewObject()
+	m.message = new(rawjson.Object)
 	message.ForEach(func(k, v gjson.Result) bool {
 		t := m.message.Member(k.Str, k.Raw)
 		switch {
@@ -158,7 +156,7 @@ func (m *merger) change(event gjson.Result) (err error) {
 		case k.Str == "content":
 			err = answer.ErrMalformed
 		case v.Type == gjson.Null:
-		case k.Str == "stop_reason" && !t.IsNull() && !t.Is(v.Raw):
+		case k.Str == "stop_reason" && !t.Is("null") && !t.Is(v.Raw):
 			err = answer.ErrMalformed
 		default:
 			t.Set(v.Raw)

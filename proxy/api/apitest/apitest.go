@@ -11,7 +11,7 @@ import (
 )
 
 // Run checks f with the files in testdata/NAME of the calling package, NAME being that of f. requests/X.json is a request, and X.golden how
-// it is read; answers/X.json, X.sse and X.ndjson are answers, and X.json.golden the other form of each. verdicts are those on the
+// it is read; answers/X.json, X.sse and X.ndjson are answers, and X.json.golden the other form of each, or why it has none. verdicts are those on the
 // answers, by file name. With update the golden files are rewritten.
 func Run(t *testing.T, f api.Family, update bool, verdicts map[string]answer.Verdict) {
 	family := api.NewRegistry(f).Families()[0]

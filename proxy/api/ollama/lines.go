@@ -19,7 +19,7 @@ type lines struct {
 var _ answer.Streams = lines{}
 
 // Merger returns a merger of lines.
-func (s lines) Merger() answer.Merger { return &merged{lines: s, top: rawjson.NewObject()} }
+func (s lines) Merger() answer.Merger { return &merged{lines: s} }
 
 // Mark marks the ids of calls: the answers have no other ids, and their times are texts.
 func (lines) Mark(m *answer.Marker, line gjson.Result) {
@@ -77,18 +77,17 @@ func (s lines) Render(object gjson.Result) []byte {
 // merged is a stream merged into one answer.
 type merged struct {
 	lines
-	top *rawjson.Object
+	top rawjson.Object
+	repeats
 }
 
-func (m *merged) Done() bool                         { return false }
-func (m *merged) Varies(gjson.Result) []gjson.Result { return nil }
-func (m *merged) Repeat([]gjson.Result)              {}
-func (m *merged) Object() (gjson.Result, error)      { return answer.Parse(m.top.Append(nil)) }
+// Add adds a line.
 func (m *merged) Add(r gjson.Result) (last bool, err error) {
+	m.repeats = repeats{}
 	r.ForEach(func(k, v gjson.Result) bool {
 		t := m.top.Member(k.Str, k.Raw)
 		if m.grows[k.Str] {
-			t.Add(v)
+			t.Add(v, &m.grown)
 		} else {
 			t.Replace(v)
 		}
@@ -96,6 +95,104 @@ func (m *merged) Add(r gjson.Result) (last bool, err error) {
 		return true
 	})
 	return last, nil
+}
+
+// Object returns the answer.
+func (m *merged) Object() (gjson.Result, error) {
+	if m.time.Exists() {
+		m.top.Member("created_at", "").Replace(m.time)
+	}
+	return answer.Parse(m.top.Append(nil))
+}
+
+// proof holds lines against an answer.
+type proof struct {
+	lines
+	object gjson.Result
+	claim  *rawjson.Claim
+	latest map[string]gjson.Result // members that change from line to line
+	repeats
+}
+
+// Prover returns what holds lines against an answer.
+func (s lines) Prover(object gjson.Result) answer.Merger {
+	return &proof{lines: s, object: object, claim: rawjson.NewClaim(object), latest: map[string]gjson.Result{}}
+}
+
+// Add holds a line against the answer.
+func (p *proof) Add(line gjson.Result) (last bool, err error) {
+	p.repeats = repeats{}
+	ok := true
+	line.ForEach(func(k, v gjson.Result) bool {
+		last = last || k.Str == "done" && v.Type == gjson.True
+		switch claim := p.claim.Member(k.Str); {
+		case k.Str == "created_at" || k.Str == "done":
+			p.latest[k.Str] = v
+		case p.grows[k.Str]:
+			ok = claim.Joins(v, &p.grown)
+		default:
+			ok = claim.Holds(v)
+		}
+		return ok
+	})
+	if !ok {
+		err = answer.ErrMalformed
+	}
+	return last, err
+}
+
+// Object returns the answer, if the lines have said all of it.
+func (p *proof) Object() (gjson.Result, error) {
+	if p.time.Exists() {
+		p.latest["created_at"] = p.time
+	}
+	for name, v := range p.latest {
+		if !p.claim.Member(name).Is(v) {
+			return gjson.Result{}, answer.ErrMalformed
+		}
+	}
+	if !p.claim.Whole() {
+		return gjson.Result{}, answer.ErrMalformed
+	}
+	return p.object, nil
+}
+
+// repeats finds what varies in the lines that repeat the one before: the time, and a fragment. It is a part of an [answer.Merger].
+type repeats struct {
+	grown rawjson.Growth // of the last line that was added
+	place int            // of its fragment among those that vary
+	time  gjson.Result   // of the last repetition of it
+}
+
+// Done reports that [DONE] does not end a stream.
+func (*repeats) Done() bool { return false }
+
+// Varies returns the time and the fragment of a line that does nothing but add it.
+func (r *repeats) Varies(line gjson.Result) (varies []gjson.Result) {
+	text, ok := r.grown.Fragment()
+	if !ok {
+		return nil
+	}
+	line.ForEach(func(k, v gjson.Result) bool {
+		switch {
+		case k.Str == "created_at" && v.Type == gjson.String:
+			varies = append(varies, v)
+		case v.Index <= text.Index && text.Index < v.Index+len(v.Raw):
+			r.place = len(varies)
+			varies = append(varies, text)
+		}
+		return true
+	})
+	return varies
+}
+
+// Repeat adds the fragment of such a line.
+func (r *repeats) Repeat(values []gjson.Result) bool {
+	r.time = gjson.Result{}
+	if len(values) > 1 {
+		r.time = values[1-r.place]
+	}
+	return r.grown.Again(values[r.place])
 }
 
 // appendLast appends what the last line has in place of a member that grows: an empty text.

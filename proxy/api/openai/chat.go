@@ -29,7 +29,8 @@ var Chat = api.Family{
 		Links:        []canon.Link{{In: "tool_calls", Name: "id"}, {Name: "tool_call_id"}},
 		Conversation: chat{},
 	},
-	Answers:     &answer.Form{Code: codeChat, Judge: api.Judge("chat", nil), Links: chatAnswers, Streams: chatAnswers},
+	Answers: &answer.Form{Code: codeChat, Judge: api.Judge("chat", nil), Links: chatAnswers, Streams: chatAnswers,
+		Always: []string{"usage", "object", "choices.0.index"}},
 	UsageOption: true,
 	ID:          api.ReplayID{Prefix: "chatcmpl-"},
 }

@@ -13,17 +13,17 @@ import (
 func appendMessage(dst []byte, delta *rawjson.Tree) []byte {
 	o := delta.Object()
 	if o == nil {
-		o = rawjson.NewObject()
+		o = new(rawjson.Object)
 	}
 	role := o.Member("role", `"role"`)
-	if role.IsNull() {
+	if role.Is("null") {
 		role.Set(`"assistant"`)
 	}
 	dst = role.Append(append(dst, `,"message":{"role":`...))
 	dst = o.Member("content", `"content"`).Append(append(dst, `,"content":`...))
 	if calls := o.Member("tool_calls", `"tool_calls"`); calls.List() != nil {
 		dst = calls.List().Append(append(dst, `,"tool_calls":`...), "index")
-	} else if !calls.IsNull() {
+	} else if !calls.Is("null") {
 		dst = calls.Append(append(dst, `,"tool_calls":`...))
 	}
 	at := len(dst)

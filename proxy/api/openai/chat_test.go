@@ -29,8 +29,8 @@ func TestChatConformance(t *testing.T) {
 		"azure.sse":      {Keep: true, Text: "ok", Usage: usage},
 		"choices.json":   {Keep: true, Text: "one", Usage: usage},
 		"choices.sse":    {Keep: true, Text: "one", Usage: usage},
-		"folded.sse":     {Keep: true, Text: "😀!"},
-		"function.sse":   {Reason: answer.ReasonToolCalls, ToolCalls: true},
+		"folded.sse":     {Keep: true, Text: "😀!", Usage: usage},
+		"function.sse":   {Reason: answer.ReasonToolCalls, ToolCalls: true, Usage: usage},
 		"llamacpp.sse":   {Keep: true, Text: "Hello", Usage: usage},
 		"logprobs.json":  {Keep: true, Text: "ab", Usage: usage},
 		"logprobs.sse":   {Keep: true, Text: "ab", Usage: usage},
@@ -292,7 +292,7 @@ func TestChatStreamOutOfProportion(t *testing.T) {
 		model int
 		ok    bool
 	}{{10, true}, {100_000, false}} {
-		body := `{"model":"` + strings.Repeat("m", c.model) + `","choices":[{"index":0,"finish_reason":"stop","message":{` + members.String() + `"content":"a"}}]}`
+		body := `{"model":"` + strings.Repeat("m", c.model) + `","choices":[{"index":0,"finish_reason":"stop","message":{"role":"assistant",` + members.String() + `"content":"a"}}]}`
 		z, err := answer.Freeze(Chat.Answers, "application/json", []byte(body))
 		if err != nil || !answer.Judge(Chat.Answers, false, []byte(body)).Keep {
 			t.Fatal("not kept: ", err)

@@ -12,51 +12,30 @@ import (
 // merged is a stream merged into one answer. It implements [answer.Merger].
 type merged struct {
 	choices
-	top   *rawjson.Object // members of the chunks except choices and usage: of each the last that is not null
-	list  *rawjson.List
+	top   rawjson.Object // members of the chunks except choices and usage: of each the last that is not null
+	list  rawjson.List
 	usage string
-	grown growth // of the last chunk
+	repeats
 }
 
-// growth is where the last chunk made its choice longer, if that is all it did: other members of it repeat what was known.
-type growth struct {
-	count  int             // choices of the chunk
-	texts  int             // added to them; 2: something else was added too
-	choice *rawjson.Object // of the text
-	delta  bool            // it is a member of the choice's delta, not of the choice
-	member string
-	text   gjson.Result
-	place  int           // of text among those that vary
-	tree   *rawjson.Tree // of the member, until the next chunk is added
+// repeats finds what varies in the chunks that repeat the one before: its text, and the padding of its length. It is a part of an
+// [answer.Merger].
+type repeats struct {
+	grown rawjson.Growth // of the last chunk
+	place int            // of its text among those that vary
 }
 
-// Merger returns a merger of chunks. ErrMalformed also where a choice ends twice in different ways.
-func (c choices) Merger() answer.Merger {
-	return &merged{choices: c, top: rawjson.NewObject(), list: rawjson.NewList()}
-}
-
-// Done reports that [DONE] ends a stream.
-func (m *merged) Done() bool { return true }
-
-// Object returns the merged answer.
-func (m *merged) Object() (gjson.Result, error) { return answer.Parse(m.object()) }
-
-// Varies returns the text of a chunk that only makes its one choice longer, and the padding of its length.
-func (m *merged) Varies(chunk gjson.Result) (varies []gjson.Result) {
-	g := &m.grown
-	if g.count != 1 || g.texts != 1 {
+// Varies returns the text of a chunk that does nothing but add it, and the padding of its length.
+func (r *repeats) Varies(chunk gjson.Result) (varies []gjson.Result) {
+	text, ok := r.grown.Fragment()
+	if !ok {
 		return nil
 	}
-	of := g.choice
-	if g.delta {
-		of = of.Member("delta", "").Object()
-	}
-	g.tree = of.Member(g.member, "")
 	chunk.ForEach(func(k, v gjson.Result) bool {
 		switch {
 		case k.Str == "choices":
-			g.place = len(varies)
-			varies = append(varies, g.text)
+			r.place = len(varies)
+			varies = append(varies, text)
 		case k.Str == "obfuscation" && v.Type == gjson.String:
 			varies = append(varies, v)
 		}
@@ -66,17 +45,28 @@ func (m *merged) Varies(chunk gjson.Result) (varies []gjson.Result) {
 }
 
 // Repeat adds the text of such a chunk.
-func (m *merged) Repeat(values []gjson.Result) { m.grown.tree.Add(values[m.grown.place]) }
+func (r *repeats) Repeat(values []gjson.Result) bool { return r.grown.Again(values[r.place]) }
+
+// Done reports that [DONE] ends a stream.
+func (*repeats) Done() bool { return true }
+
+// Merger returns a merger of chunks. ErrMalformed also where a choice ends twice in different ways.
+func (c choices) Merger() answer.Merger {
+	return &merged{choices: c}
+}
+
+// Object returns the merged answer.
+func (m *merged) Object() (gjson.Result, error) { return answer.Parse(m.object()) }
 
 // Add adds a chunk.
 func (m *merged) Add(r gjson.Result) (last bool, err error) {
-	m.grown = growth{}
+	m.grown = rawjson.Growth{}
 	r.ForEach(func(k, v gjson.Result) bool {
 		switch k.Str {
 		case "choices":
 			err = m.addChoices(v)
 		case "usage":
-			if rawjson.Given(v) {
+			if rawjson.Given(v) && v.Raw != "{}" {
 				m.usage = v.Raw
 			}
 		case "obfuscation": // padding of a chunk's length
@@ -93,7 +83,6 @@ func (m *merged) addChoices(list gjson.Result) (err error) {
 		if !c.IsObject() {
 			err = answer.ErrMalformed
 		} else {
-			m.grown.count++
 			err = m.addChoice(m.list.Elem(c.Get("index").Int()), c)
 		}
 		return err == nil
@@ -101,7 +90,7 @@ func (m *merged) addChoices(list gjson.Result) (err error) {
 	return err
 }
 
-// addChoice adds a fragment of one choice: some members grow, of the others the last value that is not null counts. A message, which
+// addChoice adds a fragment of one choice: some members grow, the others describe the choice. A message, which
 // belongs to a whole answer, is malformed: clients of the stream skip it, and clients of the merged answer would read it.
 func (m *merged) addChoice(o *rawjson.Object, fragment gjson.Result) (err error) {
 	fragment.ForEach(func(k, v gjson.Result) bool {
@@ -111,16 +100,14 @@ func (m *merged) addChoice(o *rawjson.Object, fragment gjson.Result) (err error)
 			}
 			return err == nil
 		}
-		t := o.Member(k.Str, k.Raw)
-		switch k.Str {
+		switch t := o.Member(k.Str, k.Raw); k.Str {
 		case "delta", "text", "logprobs", "token_ids":
-			t.Add(v)
-			m.grown.note(o, k.Str, v)
+			t.Add(v, &m.grown)
 		case "finish_reason":
 			if v.Str == "" { // Together has an empty text for none, until the last chunk
 				return true
 			}
-			if !t.IsNull() && !t.Is(v.Raw) {
+			if !t.Is("null") && !t.Is(v.Raw) {
 				err = answer.ErrMalformed
 			}
 			t.Replace(v)
@@ -130,32 +117,6 @@ func (m *merged) addChoice(o *rawjson.Object, fragment gjson.Result) (err error)
 		return err == nil
 	})
 	return err
-}
-
-// note notes that v was added to a member of a choice.
-func (g *growth) note(choice *rawjson.Object, member string, v gjson.Result) {
-	delta := member == "delta" && v.IsObject()
-	if delta {
-		members := 0
-		v.ForEach(func(k, text gjson.Result) bool {
-			members++
-			member, v = k.Str, text
-			return members < 2
-		})
-		if members == 0 {
-			return
-		}
-		if members > 1 || rawjson.Identifies(member) {
-			g.texts = 2
-		}
-	}
-	switch {
-	case v.Type == gjson.Null:
-	case v.Type == gjson.String && g.texts == 0:
-		g.texts, g.choice, g.delta, g.member, g.text = 1, choice, delta, member, v
-	default:
-		g.texts = 2
-	}
 }
 
 // object renders the answer that a client without stream would have got.
@@ -191,7 +152,7 @@ func (m *merged) appendChoice(dst []byte, c *rawjson.Object) []byte {
 
 // indexOf is the index of a choice, which some engines leave out.
 func indexOf(t *rawjson.Tree) string {
-	if t.IsNull() {
+	if t.Is("null") {
 		return "0"
 	}
 	return strconv.FormatInt(gjson.ParseBytes(t.Raw()).Int(), 10)

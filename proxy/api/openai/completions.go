@@ -19,7 +19,8 @@ var Completions = api.Family{
 		Names:        canon.MakeNames(nil, []string{"best_of", "echo", "prompt", "suffix"}),
 		Conversation: prompt{},
 	},
-	Answers:     &answer.Form{Code: codeCompletions, Judge: api.Judge("completions", nil), Streams: completionAnswers},
+	Answers: &answer.Form{Code: codeCompletions, Judge: api.Judge("completions", nil), Streams: completionAnswers,
+		Always: []string{"usage", "object", "choices.0.index"}},
 	UsageOption: true,
 	ID:          api.ReplayID{Prefix: "cmpl-"},
 }

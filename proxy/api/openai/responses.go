@@ -34,7 +34,7 @@ var Responses = api.Family{
 		Uncacheable:  map[string]string{"prompt": "server-state"}, // the server keeps prompts in versions, which change
 		Conversation: responses{},
 	},
-	Answers: &answer.Form{Code: codeResponses, Judge: api.Judge("responses", nil), Links: responses{}, Streams: responses{}},
+	Answers: &answer.Form{Code: codeResponses, Judge: api.Judge("responses", nil), Links: responses{}, Streams: responses{}, Always: []string{"usage"}},
 	Handles: &api.Handles{Field: "previous_response_id", IDs: responseIDs{}, Mark: linkMark},
 }
 

@@ -68,7 +68,10 @@ func (m *responseMerger) Done() bool { return false }
 func (m *responseMerger) Object() (gjson.Result, error) { return m.response, nil }
 
 // Varies returns the fragment, the number and the padding of an event that has a fragment.
-func (m *responseMerger) Varies(event gjson.Result) (varies []gjson.Result) {
+func (m *responseMerger) Varies(event gjson.Result) []gjson.Result { return varying(event) }
+
+// varying returns the fragment, the number and the padding of an event that has a fragment.
+func varying(event gjson.Result) (varies []gjson.Result) {
 	if !strings.HasSuffix(event.Get("type").Str, ".delta") {
 		return nil
 	}
@@ -85,7 +88,7 @@ func (m *responseMerger) Varies(event gjson.Result) (varies []gjson.Result) {
 }
 
 // Repeat adds such an event, of which nothing is in the response.
-func (m *responseMerger) Repeat([]gjson.Result) {}
+func (m *responseMerger) Repeat([]gjson.Result) bool { return true }
 
 // Mark marks the ids and times of the response and the item in an event.
 func (p responses) Mark(m *answer.Marker, event gjson.Result) {

@@ -106,10 +106,10 @@ type Place struct {
 	Upstream                           time.Duration // that the upstream took
 }
 
-// MostText is the longest text that is compared, in bytes.
-const MostText = 32 << 10
+// mostText is the longest text that is compared, in bytes.
+const mostText = 32 << 10
 
-// Sizes of the queues. A pair takes up to MostText and two prompts.
+// Sizes of the queues. A pair takes up to mostText and two prompts.
 const (
 	mostTexts  = 64
 	mostAsked  = 16
@@ -162,7 +162,7 @@ func (l *Learner) Close() {
 func (l *Learner) Compare(p Pair) {
 	switch {
 	case p.Fresh == "":
-	case len(p.Fresh) > MostText:
+	case len(p.Fresh) > mostText:
 		p.Why = "size"
 	default:
 		p.charged = int64(pairBytes + len(p.Fresh) + len(p.StoredPrompt) + len(p.Prompt))
@@ -197,7 +197,7 @@ func (l *Learner) byText(p *Pair) {
 			return nil
 		}
 		stored, ok, err := l.o.Server.Text(p.Found.Explore)
-		if err != nil || !ok || len(stored) > MostText {
+		if err != nil || !ok || len(stored) > mostText {
 			p.Why = "stored"
 			return err
 		}

@@ -155,7 +155,7 @@ func TestQueueIsBounded(t *testing.T) {
 		}
 		b.room = 100
 		b.Compare(b.pair("x", "x"))
-		b.Compare(b.pair("x", strings.Repeat("x", MostText+1)))
+		b.Compare(b.pair("x", strings.Repeat("x", mostText+1)))
 		b.settled(t)
 		var why []string
 		for _, s := range b.Shadowed()[:2] {

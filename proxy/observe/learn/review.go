@@ -43,7 +43,7 @@ func (l *Learner) List(kind string, limit int, before uint64) (any, error) {
 		return nil, apierror.BadRequest("invalid_parameter", "kind is "+apierror.Quote(kind)+"; allowed is "+kindNames()+".")
 	}
 	all := l.Reviews()
-	shown := List{Pairs: []Row{}, Kinds: map[string]int{}, Prompts: l.o.Prompts, Undo: UndoTime.Seconds(), How: how}
+	shown := List{Pairs: []Row{}, Kinds: map[string]int{}, Prompts: l.o.Prompts, Undo: undoTime.Seconds(), How: how}
 	for _, k := range Kinds {
 		shown.Kinds[string(k)] = 0
 	}

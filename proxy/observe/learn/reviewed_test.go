@@ -116,7 +116,7 @@ func TestVerdicts(t *testing.T) {
 		say(1, true, nil) // after all
 		say(2, false, nil)
 		say(5, true, nil)
-		time.Sleep(UndoTime - time.Second)
+		time.Sleep(undoTime - time.Second)
 		unsay(2, nil)
 		say(2, false, nil)
 		synctest.Wait()
@@ -141,7 +141,7 @@ func TestVerdicts(t *testing.T) {
 		if st := b.Stats(); st.Feedback["right"] != 1 || st.Feedback["wrong"] != 1 || st.Refusals["needless"] != 1 {
 			t.Errorf("%+v", st)
 		}
-		time.Sleep(UndoTime)
+		time.Sleep(undoTime)
 		synctest.Wait()
 		if again := b.noted(); len(again) != 0 {
 			t.Errorf("counted twice: %v", again)

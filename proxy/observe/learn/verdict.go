@@ -8,8 +8,8 @@ import (
 	"reprise/proxy/cache"
 )
 
-// UndoTime is how long the verdict of an operator may be taken back.
-const UndoTime = 10 * time.Second
+// undoTime is how long the verdict of an operator may be taken back.
+const undoTime = 10 * time.Second
 
 // Errors of a verdict.
 var (
@@ -30,7 +30,7 @@ type said struct {
 }
 
 // say gives an operator's verdict on a pair: whether the stored answer is right for the request. A wrong answer is not served to the request from
-// now on. The verdict counts when UndoTime is over, or at Close.
+// now on. The verdict counts when undoTime is over, or at Close.
 func (l *Learner) say(id uint64, right bool) (Reviewed, error) {
 	l.reviews.mu.Lock()
 	defer l.reviews.mu.Unlock()
@@ -48,7 +48,7 @@ func (l *Learner) say(id uint64, right bool) (Reviewed, error) {
 	}
 	v.of = *one
 	v.of.StoredPrompt, v.of.Prompt = "", "" // a purge in the meantime does not come here
-	v.timer = time.AfterFunc(UndoTime, func() { l.settle(id) })
+	v.timer = time.AfterFunc(undoTime, func() { l.settle(id) })
 	l.verdicts[id] = v
 	return *one, nil
 }

@@ -9,8 +9,8 @@ import (
 	"reprise/topics/reuse/edits"
 )
 
-// ErrState is that of bytes that are no state of a Book, or no Sample.
-var ErrState = errors.New("evidence: damaged state")
+// errState is that of bytes that are no state of a Book, or no Sample.
+var errState = errors.New("evidence: damaged state")
 
 // version is the first byte of a state and of a sample. Both name the classes of edits, whose numbers may change with the list.
 const version = 2
@@ -72,7 +72,7 @@ func appendText(b []byte, text string) []byte {
 func Decode(data []byte, e Embedder) (*Book, error) {
 	d := decoder{data: data}
 	if d.byte() != version {
-		return nil, fmt.Errorf("%w: version", ErrState)
+		return nil, fmt.Errorf("%w: version", errState)
 	}
 	former := d.text()
 	if e.Space == "" {
@@ -89,7 +89,7 @@ func Decode(data []byte, e Embedder) (*Book, error) {
 		r.families.put(d.row())
 	}
 	if d.bad || len(d.data) > 0 {
-		return nil, ErrState
+		return nil, errState
 	}
 	return b, nil
 }
@@ -145,7 +145,7 @@ func (s *Sample) Append(b []byte) []byte {
 func DecodeSample(data []byte) (Sample, error) {
 	d := decoder{data: data}
 	if d.byte() != version {
-		return Sample{}, fmt.Errorf("%w: version of a sample", ErrState)
+		return Sample{}, fmt.Errorf("%w: version of a sample", errState)
 	}
 	s := Sample{Outcome: Outcome(d.byte()), Source: Source(d.byte())}
 	flags := d.byte()
@@ -162,7 +162,7 @@ func DecodeSample(data []byte) (Sample, error) {
 		s.Edits = append(s.Edits, edits.Class(k))
 	}
 	if d.bad || len(d.data) > 0 || n > edits.Most {
-		return Sample{}, fmt.Errorf("%w: sample", ErrState)
+		return Sample{}, fmt.Errorf("%w: sample", errState)
 	}
 	return s, nil
 }

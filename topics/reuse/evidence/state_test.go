@@ -59,7 +59,7 @@ func TestStateComesBack(t *testing.T) {
 		t.Errorf("the state changed while the embedder is not known: %v", err)
 	}
 	for n := 0; n < len(data); n += 131 {
-		if _, err := Decode(data[:n], dense); !errors.Is(err, ErrState) {
+		if _, err := Decode(data[:n], dense); !errors.Is(err, errState) {
 			t.Fatalf("%d bytes of %d: %v", n, len(data), err)
 		}
 	}
