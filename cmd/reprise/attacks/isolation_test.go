@@ -33,6 +33,26 @@ func TestOtherCredentialGetsNoAnswer(t *testing.T) {
 	}
 }
 
+// TestEndUsersApart: where a vendor documents that a field of the body only says who asks, users of one credential share answers, and do not
+// where the operator says so. Line 1 of the list in SECURITY.md.
+func TestEndUsersApart(t *testing.T) {
+	t.Parallel()
+	body := `{"model":"m","user":%q,"safety_identifier":%q,"messages":[{"role":"user","content":"What is a cache?"}]}`
+	for _, c := range []struct{ dialect, fields, want string }{{"openai", "", "exact"}, {"openai", "none", "miss"}, {"openai", "none,x_trace", "miss"}, {"openai", "x_trace", "exact"}, {"vllm", "", "miss"}} {
+		env := []string{strings.Replace(upstream(t, echo()), "=", "=a=", 1) + ";dialect=" + c.dialect}
+		if c.fields != "" {
+			env = append(env, "REPRISE_IGNORE_FIELDS="+c.fields)
+		}
+		p := start(t, env...)
+		for i, user := range []string{"alice", "bob"} {
+			got := p.Do(http.MethodPost, p.API+"/v1/chat/completions", fmt.Sprintf(body, user, user), "Authorization", "Bearer sk")
+			if got.Status != http.StatusOK || i == 1 && got.Header.Get("X-Cache") != c.want {
+				t.Errorf("%+v: %d %s", c, got.Status, got.Header.Get("Cache-Status"))
+			}
+		}
+	}
+}
+
 // TestTracedClientStillHits: what differs in every request of one client costs no hit. Line 1 of the list in SECURITY.md.
 func TestTracedClientStillHits(t *testing.T) {
 	t.Parallel()
