@@ -26,8 +26,8 @@ import (
 //	                                      kept item by item, and joined with what is known
 //
 // split and join are inverse: the parts of an answer, joined, are that answer, member by member. An answer for which that is not known, because it
-// has a member that is not listed here, is kept whole under the key of the list, as every other answer is. So is nothing of a request of which
-// some items were known: what cannot be joined is no answer to the client, which then asks with all items.
+// has a member that is not listed here, is kept whole under the key of the list, as every other answer is. Where only some items were asked for,
+// such an answer is not kept, and it is no answer to the client either: the upstream is asked again, for all items.
 //
 // The upstream counts tokens for a list. Each item gets a share by its length, in tokens where the client has sent tokens and in bytes of JSON
 // otherwise: whole numbers that add up to the upstream's. The usage of a joined answer is the sum of the shares.
@@ -44,14 +44,14 @@ type known struct {
 // errItems: the answer to a part of the items cannot be joined with the others. Nothing has been written yet.
 var errItems = errors.New("the answer to some items does not fit those that are stored")
 
-// lookItems looks up the items of a request; nil: it has none, or takes no stored answer. The shared store is not asked for those that are unknown
-// here, so that it is asked for what it has.
+// lookItems looks up the items of a request; nil: it has none, or takes no stored answer. A shared store is asked only for items of which it is
+// known that it has them, and no more once it does not answer: a request waits once for it, and not for each item.
 func (q *request) lookItems(ctx context.Context) *known {
 	if len(q.Items) == 0 || q.d.NoCache {
 		return nil
 	}
 	k := &known{hits: make([]*cache.Hit, len(q.Items)), stale: make([]*cache.Hit, len(q.Items))}
-	keys, ahead := make([]store.Key, len(q.Items)), 0 // of so many items the shared store was asked
+	keys, ahead := make([]store.Key, len(q.Items)), 0 // the answers of items before ahead were asked for
 	for i, key := range q.Items {
 		keys[i] = store.Key(key)
 	}
@@ -79,7 +79,7 @@ func (q *request) lookItems(ctx context.Context) *known {
 	return k
 }
 
-// fetched is of how many items the shared store is asked at once.
+// fetched is how many answers the shared store is asked for at once.
 const fetched = 64
 
 // item is the request for item i alone.
@@ -251,7 +251,7 @@ func (x *work) wholeItems(body []byte) ([]byte, error) {
 	case !o.known.partial():
 		return body, nil
 	case o.kept.split:
-	case status == http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity, status < http.StatusBadRequest:
+	case status <= http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
 		return nil, errItems // an error about the request may name an item by its place
 	default:
 		return body, nil
@@ -263,17 +263,17 @@ func (x *work) wholeItems(body []byte) ([]byte, error) {
 	for n, i := range o.x.r.open(o.known) {
 		parts[i] = items[n]
 	}
-	for _, hit := range o.known.hits {
-		if hit != nil && !x.mayServe(hit) {
-			return nil, errPurged
-		}
-	}
 	joined := join(items[0], parts)
 	if joined == nil {
 		return nil, errItems
 	}
 	if !x.r.chargeHit(2 * len(joined)) { // with the stored parts, which last as long
 		return nil, errNoMemory
+	}
+	for _, hit := range o.known.hits {
+		if hit != nil && !x.mayServe(hit) {
+			return nil, errPurged
+		}
 	}
 	return joined, nil
 }
@@ -299,8 +299,8 @@ type vectors struct {
 	alike string         // what answers that can be joined have in common
 }
 
-// readVectors reads an answer that can be split and joined; nil: it has members of which it is not known what they mean for its parts, or its elements
-// are not in the order of the inputs. The answer is strict JSON, and must not change.
+// readVectors reads an answer that can be split and joined; nil: it has members of which it is not known what they mean for its parts, or its
+// elements are not in the order of the inputs. The answer is strict JSON, and must not change.
 func readVectors(body []byte) *vectors {
 	v := &vectors{json: rawjson.View(body)}
 	var names, alike []string
@@ -384,7 +384,8 @@ func at(element gjson.Result, place int) string {
 	return rawjson.Edited(element, rawjson.Change("index", strconv.Itoa(place)))
 }
 
-// split returns the answers to the elements of input, of the answer to all of them; nil where it cannot be split. The parts share no memory with body.
+// split returns the answers to the elements of input, of the answer to all of them; nil where it cannot be split. The parts share no memory with
+// body.
 func split(body []byte, input gjson.Result) []*vectors {
 	all, lengths, sum := readVectors(body), []int64{}, int64(0)
 	for _, e := range rawjson.Elements(input) {
