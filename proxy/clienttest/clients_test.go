@@ -81,8 +81,8 @@ type client struct {
 var clients = []client{
 	{name: "openai-go", run: inProcess(openaiGo)},
 	{name: "go-openai", run: inProcess(goOpenAI), lacks: []string{"chat-stream-summed"}},
-	{name: "openai (npm)", run: node("openai.mjs")},
-	{name: "ai (npm)", run: node("aisdk.mjs"), lacks: []string{"chat-stream", "chat-stream-summed", "retrieve-response", "embedding-base64", "models"}},
+	{name: "openai (npm)", run: node("openai")},
+	{name: "ai (npm)", run: node("aisdk"), lacks: []string{"chat-stream", "chat-stream-summed", "retrieve-response", "embedding-base64", "models"}},
 }
 
 func TestClientsSeeNoDifference(t *testing.T) {

@@ -24,10 +24,9 @@ func masked(name string, v any) any {
 	case map[string]any:
 		out := make(map[string]any, len(v))
 		for name, value := range v {
-			if list, ok := value.([]any); name == "annotations" && ok && len(list) == 0 {
-				continue // a stream cannot contain an empty list, so an answer stored from one has none
+			if !absent(name, value) {
+				out[name] = masked(name, value)
 			}
-			out[name] = masked(name, value)
 		}
 		return out
 	case []any:
@@ -48,6 +47,13 @@ func masked(name string, v any) any {
 	return v
 }
 
+// absent reports whether a member is as good as none: a stream cannot contain an empty list, so an answer stored from one lacks it, and Python's
+// libraries show null then.
+func absent(name string, value any) bool {
+	list, ok := value.([]any)
+	return name == "annotations" && (value == nil || ok && len(list) == 0)
+}
+
 // linked is v with the values of such members replaced by the order of their first appearance, so that one id in two places stays one.
 func linked(v any) any {
 	seen := map[string]string{}
@@ -57,7 +63,9 @@ func linked(v any) any {
 		case map[string]any:
 			out := make(map[string]any, len(v))
 			for _, name := range slices.Sorted(maps.Keys(v)) {
-				out[name] = walk(name, v[name])
+				if !absent(name, v[name]) {
+					out[name] = walk(name, v[name])
+				}
 			}
 			return out
 		case []any:

@@ -18,27 +18,42 @@ import (
 func node(module string) func(*testing.T, string, []string) map[string]any {
 	return func(t *testing.T, site string, scenarios []string) map[string]any {
 		t.Helper()
-		runner := nodeRunner(t)
-		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
-		defer cancel()
-		args := append([]string{runner, strings.TrimSuffix(module, ".mjs"), site}, scenarios...)
-		cmd := exec.CommandContext(ctx, "node", args...)
-		var stderr bytes.Buffer
-		cmd.Stderr = &stderr
-		out, err := cmd.Output()
-		if err != nil {
-			t.Fatalf("node %s: %v\n%s%s", module, err, out, &stderr)
-		}
-		return results(t, out)
+		return nodeAt(t, module, []string{site}, scenarios)[0]
 	}
 }
 
-// results parses the output of the runner.
-func results(t *testing.T, out []byte) map[string]any {
+// nodeAt runs them at several sites, one after the other.
+func nodeAt(t *testing.T, module string, sites, scenarios []string) []map[string]any {
 	t.Helper()
-	got := map[string]any{}
+	return scripted(t, len(sites), nil, append([]string{"node", nodeRunner(t), module, strings.Join(sites, ",")}, scenarios...)...)
+}
+
+// scripted runs a command that prints the results of scenarios at so many sites, with more variables in its environment.
+func scripted(t *testing.T, sites int, env []string, command ...string) []map[string]any {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, command[0], command[1:]...)
+	cmd.Env = append(os.Environ(), env...)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%s: %v\n%s%s", strings.Join(command, " "), err, out, &stderr)
+	}
+	return results(t, sites, out)
+}
+
+// results parses the output of a runner: a line for each scenario at each site.
+func results(t *testing.T, sites int, out []byte) []map[string]any {
+	t.Helper()
+	got := make([]map[string]any, sites)
+	for i := range got {
+		got[i] = map[string]any{}
+	}
 	for dec := json.NewDecoder(bytes.NewReader(out)); dec.More(); {
 		var line struct {
+			Site            int
 			Scenario, Error string
 			Result          any
 		}
@@ -46,9 +61,9 @@ func results(t *testing.T, out []byte) map[string]any {
 			t.Fatalf("read the runner's output: %v", err)
 		}
 		if line.Error != "" {
-			t.Errorf("%s: %s", line.Scenario, line.Error)
+			t.Errorf("%s, site %d: %s", line.Scenario, line.Site, line.Error)
 		}
-		got[line.Scenario] = line.Result
+		got[line.Site][line.Scenario] = line.Result
 	}
 	return got
 }

@@ -1,5 +1,5 @@
-// Runs scenarios of one client: node runner.mjs CLIENT BASE [SCENARIO...]; without names, all. Each scenario has a base URL and a key of
-// its own. Prints one JSON object a line: the scenario, and its result or an unexpected error.
+// Runs scenarios of one client at one site after the other: node runner.mjs CLIENT SITE,... [SCENARIO...]; without names, all. Each scenario
+// has a base URL and a key of its own. Prints one JSON object a line: the scenario, and its result or an unexpected error.
 import { Socket } from 'node:net'
 
 globalThis.AI_SDK_LOG_WARNINGS = false
@@ -13,17 +13,19 @@ Socket.prototype.connect = function (...args) {
   return connect.apply(this, args)
 }
 
-const [client, base, ...names] = process.argv.slice(2)
+const [client, sites, ...names] = process.argv.slice(2)
 const { scenarios } = await import(`./${client}.mjs`)
 const print = (line) => process.stdout.write(`${JSON.stringify(line)}\n`)
 console.error = console.warn = console.info = console.log = () => {} // some frameworks print what they throw
 
-for (const name of names.length ? names : Object.keys(scenarios)) {
-  const line = { scenario: name }
-  try {
-    line.result = await scenarios[name]({ baseURL: `${base}/${name}/v1`, apiKey: `sk-${client}-${name}` })
-  } catch (err) {
-    line.error = err?.stack ?? String(err)
+for (const [site, base] of sites.split(',').entries()) {
+  for (const name of names.length ? names : Object.keys(scenarios)) {
+    const line = { site, scenario: name }
+    try {
+      line.result = await scenarios[name]({ baseURL: `${base}/${name}/v1`, apiKey: `sk-${client}-${name}` })
+    } catch (err) {
+      line.error = err?.stack ?? String(err)
+    }
+    print(line)
   }
-  print(line)
 }

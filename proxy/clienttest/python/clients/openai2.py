@@ -1,0 +1,1 @@
+from clients.openai import SCENARIOS  # the library before version 3
