@@ -231,7 +231,7 @@ func (w *world) readEntries() {
 		one, status := w.adminCall(http.MethodGet, "/admin/entries/"+e.Get("id").String(), "")
 		switch status {
 		case http.StatusOK:
-			s.form = objectForm(gjson.Get(one, "answer"))
+			s.form = formOf(gjson.Get(one, "answer").String()) // a stream that has no object is a text
 		case http.StatusNotFound: // it has expired or was evicted meanwhile
 			continue
 		default:
