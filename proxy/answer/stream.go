@@ -21,8 +21,8 @@ type Merger interface {
 	// Varies returns the strings and whole numbers of event, the last one added, in which a repetition of it may differ: an event that
 	// has the same bytes everywhere else. nil: it may not be repeated.
 	Varies(event gjson.Result) []gjson.Result
-	// Repeat adds a repetition with these values in their places, and reports whether it could; the event is added by Add where not.
-	Repeat(values []gjson.Result) bool
+	// Repeat adds a repetition with these values, raw, in their places, and reports whether it could; the event is added by Add where not.
+	Repeat(values []string) bool
 }
 
 // errNotStrict ends the reading of a stream with a document that is not strict.
@@ -159,7 +159,7 @@ type pattern struct {
 	at, size int            // the place of the data in raw
 	plain    bool           // each line of raw ends with a line feed alone
 	varies   []gjson.Result // by their place in the data, in the order of their places; none: nothing is like this event
-	values   []gjson.Result // of the event that was matched last
+	values   []string       // of the event that was matched last
 	slots    []Slot         // by their place in the data
 }
 
@@ -175,7 +175,7 @@ func newPattern(ev Event, varies []gjson.Result, slots []Slot, base int) pattern
 	if len(varies) == 0 {
 		return pattern{}
 	}
-	p := pattern{name: ev.Name, raw: ev.Raw, at: ev.at, size: len(ev.Data), varies: varies, values: make([]gjson.Result, len(varies))}
+	p := pattern{name: ev.Name, raw: ev.Raw, at: ev.at, size: len(ev.Data), varies: varies, values: make([]string, len(varies))}
 	p.plain = bytes.IndexByte(ev.Raw, '\r') < 0
 	for _, slot := range slots {
 		if slot.Kind == slotUsageEvent {
@@ -202,8 +202,7 @@ func (p *pattern) match(b, raw []byte, base int, check func([]byte) bool) (n int
 		if end < 0 || (b[n] == '"') != (old.Type == gjson.String) {
 			return 0, false
 		}
-		v := &p.values[i]
-		v.Type, v.Raw, v.Index = old.Type, rawjson.View(b[n:end]), n-base
+		p.values[i] = rawjson.View(b[n:end])
 		from, n = base+old.Index+len(old.Raw), end
 	}
 	if !bytes.HasPrefix(b[n:], raw[from:]) {
@@ -247,12 +246,12 @@ func checkString(s []byte, check func([]byte) bool) bool {
 }
 
 // appendSlots appends the slots of an event whose data begins at byte base and has these values.
-func (p *pattern) appendSlots(dst []Slot, base int, values []gjson.Result) []Slot {
+func (p *pattern) appendSlots(dst []Slot, base int, values []string) []Slot {
 	for _, slot := range p.slots {
 		at := base
 		for i, old := range p.varies {
 			if old.Index < slot.Off {
-				at += len(values[i].Raw) - len(old.Raw)
+				at += len(values[i]) - len(old.Raw)
 			}
 		}
 		slot.Off += at

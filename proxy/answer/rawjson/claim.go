@@ -250,7 +250,7 @@ func (c *Claim) Joins(v gjson.Result, g *Growth) bool {
 	switch {
 	case c.isText() && v.Type == gjson.String:
 		g.note(c, v)
-		return c.grow(v)
+		return c.grow(v.Raw)
 	case empty(v):
 		return true
 	case c.isObject() && v.IsObject():
@@ -264,11 +264,11 @@ func (c *Claim) Joins(v gjson.Result, g *Growth) bool {
 }
 
 // grow says a fragment of a text.
-func (c *Claim) grow(v gjson.Result) bool {
-	if v.Raw == `""` {
+func (c *Claim) grow(fragment string) bool {
+	if fragment == `""` {
 		return true
 	}
-	fragment := v.Raw[1 : len(v.Raw)-1]
+	fragment = fragment[1 : len(fragment)-1]
 	if !c.begun {
 		c.text, c.begun = c.raw[1:len(c.raw)-1], true
 	}

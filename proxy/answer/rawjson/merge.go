@@ -120,14 +120,14 @@ type Growth struct {
 
 // grower is a text, to which fragments are added.
 type grower interface {
-	grow(fragment gjson.Result) bool
+	grow(fragment string) bool
 }
 
 // Fragment returns the fragment of an event that did nothing but add it to a text; false where it did something else.
 func (g *Growth) Fragment() (gjson.Result, bool) { return g.text, g.at != nil && !g.more }
 
-// Again adds another fragment to the text, and reports whether it fits.
-func (g *Growth) Again(fragment gjson.Result) bool { return g.at.grow(fragment) }
+// Again adds another fragment, in quotes, to the text, and reports whether it fits.
+func (g *Growth) Again(fragment string) bool { return g.at.grow(fragment) }
 
 // note notes that text was added at a place.
 func (g *Growth) note(at grower, text gjson.Result) {
@@ -203,7 +203,7 @@ func (t *Tree) Add(v gjson.Result, g *Growth) {
 	switch {
 	case v.Type == gjson.Null:
 	case v.Type == gjson.String && t.begins('"'):
-		t.grow(v)
+		t.grow(v.Raw)
 		g.note(t, v)
 	case t.lacks():
 		if !t.Is("null") && empty(v) {
@@ -231,9 +231,9 @@ func (t *Tree) Add(v gjson.Result, g *Growth) {
 }
 
 // grow adds a fragment to a text.
-func (t *Tree) grow(v gjson.Result) bool {
-	if len(v.Raw) > len(`""`) {
-		t.raw = append(t.opened(), v.Raw[1:]...)
+func (t *Tree) grow(fragment string) bool {
+	if len(fragment) > len(`""`) {
+		t.raw = append(t.opened(), fragment[1:]...)
 	}
 	return true
 }

@@ -197,4 +197,4 @@ func (b *blockProof) whole(block gjson.Result) bool {
 func (p *proof) Varies(gjson.Result) []gjson.Result { return fragment(&p.grown) }
 
 // Repeat adds another fragment to the same member.
-func (p *proof) Repeat(values []gjson.Result) bool { return p.grown.Again(values[0]) }
+func (p *proof) Repeat(values []string) bool { return p.grown.Again(values[0]) }

@@ -80,7 +80,7 @@ func fragment(g *rawjson.Growth) []gjson.Result {
 }
 
 // Repeat adds another fragment to the same member.
-func (m *merger) Repeat(values []gjson.Result) bool { return m.grown.Again(values[0]) }
+func (m *merger) Repeat(values []string) bool { return m.grown.Again(values[0]) }
 
 // Add adds an event.
 func (m *merger) Add(event gjson.Result) (last bool, err error) {

@@ -99,8 +99,8 @@ func (m *merged) Add(r gjson.Result) (last bool, err error) {
 
 // Object returns the answer.
 func (m *merged) Object() (gjson.Result, error) {
-	if m.time.Exists() {
-		m.top.Member("created_at", "").Replace(m.time)
+	if m.time != "" {
+		m.top.Member("created_at", "").Replace(gjson.Result{Type: gjson.String, Raw: m.time})
 	}
 	return answer.Parse(m.top.Append(nil))
 }
@@ -143,8 +143,8 @@ func (p *proof) Add(line gjson.Result) (last bool, err error) {
 
 // Object returns the answer, if the lines have said all of it.
 func (p *proof) Object() (gjson.Result, error) {
-	if p.time.Exists() {
-		p.latest["created_at"] = p.time
+	if p.time != "" {
+		p.latest["created_at"] = gjson.Result{Type: gjson.String, Raw: p.time}
 	}
 	for name, v := range p.latest {
 		if !p.claim.Member(name).Is(v) {
@@ -161,7 +161,7 @@ func (p *proof) Object() (gjson.Result, error) {
 type repeats struct {
 	grown rawjson.Growth // of the last line that was added
 	place int            // of its fragment among those that vary
-	time  gjson.Result   // of the last repetition of it
+	time  string         // of the last repetition of it, in quotes
 }
 
 // Done reports that [DONE] does not end a stream.
@@ -187,8 +187,8 @@ func (r *repeats) Varies(line gjson.Result) (varies []gjson.Result) {
 }
 
 // Repeat adds the fragment of such a line.
-func (r *repeats) Repeat(values []gjson.Result) bool {
-	r.time = gjson.Result{}
+func (r *repeats) Repeat(values []string) bool {
+	r.time = ""
 	if len(values) > 1 {
 		r.time = values[1-r.place]
 	}

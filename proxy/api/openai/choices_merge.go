@@ -45,7 +45,7 @@ func (r *repeats) Varies(chunk gjson.Result) (varies []gjson.Result) {
 }
 
 // Repeat adds the text of such a chunk.
-func (r *repeats) Repeat(values []gjson.Result) bool { return r.grown.Again(values[r.place]) }
+func (r *repeats) Repeat(values []string) bool { return r.grown.Again(values[r.place]) }
 
 // Done reports that [DONE] ends a stream.
 func (*repeats) Done() bool { return true }

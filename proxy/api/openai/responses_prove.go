@@ -170,4 +170,4 @@ func (p *responseProof) Varies(event gjson.Result) []gjson.Result {
 }
 
 // Repeat adds the fragment of such an event.
-func (p *responseProof) Repeat(values []gjson.Result) bool { return p.grown.Again(values[p.place]) }
+func (p *responseProof) Repeat(values []string) bool { return p.grown.Again(values[p.place]) }

@@ -88,7 +88,7 @@ func varying(event gjson.Result) (varies []gjson.Result) {
 }
 
 // Repeat adds such an event, of which nothing is in the response.
-func (m *responseMerger) Repeat([]gjson.Result) bool { return true }
+func (m *responseMerger) Repeat([]string) bool { return true }
 
 // Mark marks the ids and times of the response and the item in an event.
 func (p responses) Mark(m *answer.Marker, event gjson.Result) {
