@@ -74,14 +74,11 @@ func (l *loop) object(t *testing.T, r reply) gjson.Result {
 	if r.status != http.StatusOK {
 		t.Fatalf("%d %s", r.status, r.body)
 	}
-	if !answer.IsStream(r.header.Get("Content-Type")) {
-		return gjson.Parse(r.body)
-	}
-	o, err := answer.Merge(registry.APIs.ByPath(l.path).Answers, []byte(r.body))
+	z, err := answer.Freeze(registry.APIs.ByPath(l.path).Answers, r.header.Get("Content-Type"), []byte(r.body))
 	if err != nil {
 		t.Fatalf("%v: %s", err, r.body)
 	}
-	return o
+	return gjson.Parse(z.Object())
 }
 
 // run plays the loop to its end, and returns how each step was answered, the ids of all calls, and the last answer.

@@ -206,7 +206,7 @@ func (z *Frozen) convert() (*Frozen, error) {
 
 // object returns a stream as an object.
 func (z *Frozen) object() (*Frozen, error) {
-	r, err := Merge(z.Form, z.Body)
+	r, err := merge(z.Form, z.Body)
 	if err != nil {
 		return nil, err
 	}

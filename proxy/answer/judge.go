@@ -81,7 +81,7 @@ func finished(f *Form, stream bool, body []byte) (gjson.Result, error) {
 	case f.Streams == nil:
 		return gjson.Result{}, ErrMalformed
 	}
-	return Merge(f, body)
+	return merge(f, body)
 }
 
 // ContentText is the text of a message's content: a string, or the text parts of an array.

@@ -260,9 +260,9 @@ func (p *pattern) appendSlots(dst []Slot, base int, values []string) []Slot {
 	return dst
 }
 
-// Merge returns the object that a client without stream would have got for a whole stream. The error is ErrReported where the stream reports
+// merge returns the object that a client without stream would have got for a whole stream. The error is ErrReported where the stream reports
 // an error, and ErrMalformed where an event cannot be read; a stream without its terminal event is an error too.
-func Merge(f *Form, body []byte) (gjson.Result, error) {
+func merge(f *Form, body []byte) (gjson.Result, error) {
 	s := stream{form: f, merger: f.Streams.Merger(), check: readable}
 	return s.read(body)
 }

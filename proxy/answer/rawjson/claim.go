@@ -136,7 +136,7 @@ func (c *Claim) complete(whole bool) bool {
 		}
 		for i := range c.inside.parts {
 			p := &c.inside.parts[i]
-			if !p.complete(whole) || p.named && !first && p.index < last {
+			if !p.complete(whole) || !p.visited && c.isList() && !whole || p.named && !first && p.index < last {
 				return false
 			}
 			if p.named {
@@ -152,7 +152,7 @@ func (c *Claim) complete(whole bool) bool {
 	case c.isObject() || c.isList():
 		return c.inside != nil
 	}
-	return c.visited && !c.isText()
+	return false
 }
 
 // Is reports whether c is v, member by member, and takes it as said. A member of null is the same as none.
@@ -304,7 +304,7 @@ func (c *Claim) members(v gjson.Result, g *Growth) (ok bool) {
 
 // elements says the elements of a fragment.
 func (c *Claim) elements(v gjson.Result, g *Growth) (ok bool) {
-	if c.raw == v.Raw && c.inside == nil && !c.whole {
+	if c.raw == v.Raw && c.inside == nil && !c.whole && !strings.Contains(v.Raw, `"index"`) { // of which two may be the same
 		g.other()
 		c.whole = true
 		return true
@@ -316,7 +316,8 @@ func (c *Claim) elements(v gjson.Result, g *Growth) (ok bool) {
 			break
 		}
 		if n := e.Get("index"); e.IsObject() && n.Type == gjson.Number {
-			ok = c.item(e, n.Int(), g).Joins(e, g)
+			index, whole := Place(n)
+			ok = whole && c.item(e, index, g).Joins(e, g)
 		} else if in.next > 0 && isText(e) && in.parts[in.next-1].unsaid() {
 			ok = in.parts[in.next-1].goesOn(e, g)
 		} else {
@@ -398,14 +399,14 @@ func (c *Claim) isTextPart() bool {
 // item returns the element that an event names by an index, nil where there is none. Another id under a known index names another one.
 func (c *Claim) item(e gjson.Result, n int64, g *Growth) *Claim {
 	in, id := c.parse(), e.Get("id")
-	if id.Type != gjson.String {
+	if id.Type == gjson.Null {
 		id.Raw = `""`
 	}
 	known := in.items[n]
 	if known == nil {
 		known = new(claims)
 	}
-	if known.latest != nil && (id.Raw == `""` || known.latest.hasID(id.Raw)) {
+	if known.latest != nil && (id.Raw == `""` || known.latest.hasID(id.Raw) || known.latest.hasID("")) { // or the id comes late
 		return known.latest
 	}
 	for _, one := range known.all[:min(len(known.all), mostItems)] {
@@ -444,10 +445,19 @@ func (in *inside) unnamed(index, id string) *Claim {
 	return nil
 }
 
-// hasID reports whether an element has the id, in quotes.
+// hasID reports whether an element has the id, in quotes; "": whether it has none.
 func (c *Claim) hasID(id string) bool {
 	own := c.Member("id")
-	return own != nil && own.raw == id
+	if own == nil || own.isNull() || own.raw == `""` {
+		return id == ""
+	}
+	return own.raw == id
+}
+
+// Place returns an index, which some engines leave out; false where it is no whole number.
+func Place(index gjson.Result) (at int64, ok bool) {
+	at = index.Int()
+	return at, index.Type == gjson.Null || index.Type == gjson.Number && index.Raw == strconv.FormatInt(at, 10)
 }
 
 // decode returns what the inside of a JSON string stands for, each UTF-16 code unit above U+007F in three bytes: it is the same whatever the

@@ -501,7 +501,7 @@ func (l *List) merge(v gjson.Result, g *Growth) {
 // item returns the item to which e belongs, and reports whether it is new.
 func (l *List) item(e gjson.Result) (o *Object, made bool) {
 	at := e.Get("index")
-	if !at.Exists() {
+	if at.Type == gjson.Null {
 		return l.begin(l.next), true
 	}
 	n := at.Int()
@@ -511,7 +511,7 @@ func (l *List) item(e gjson.Result) (o *Object, made bool) {
 	}
 	latest := l.latest[i]
 	id := e.Get("id")
-	if id.Type != gjson.String || id.Raw == `""` {
+	if id.Type == gjson.Null || id.Raw == `""` {
 		return &latest.Object, false
 	}
 	known := latest.Member("id", "")

@@ -114,8 +114,12 @@ func Change(name, raw string) Edit { return Edit{name, raw, false} }
 // Remove removes a member.
 func Remove(name string) Edit { return Edit{name: name} }
 
-// Edited returns object r with the edits applied: in place where r has the member, at the end where a Set adds it.
+// Edited returns object r with the edits applied: in place where r has the member, at the end where a Set adds it. What is no object it returns as
+// it is.
 func Edited(r gjson.Result, edits ...Edit) string {
+	if !r.IsObject() {
+		return r.Raw
+	}
 	dst := append(make([]byte, 0, len(r.Raw)), '{')
 	var done uint64
 	r.ForEach(func(k, v gjson.Result) bool {

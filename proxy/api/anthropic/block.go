@@ -42,7 +42,7 @@ func (b *block) add(delta gjson.Result, g *rawjson.Growth) error {
 	case kind == "input_json_delta" && b.calls():
 		return grow(&b.input, input, g)
 	case kind == "signature_delta" && b.kind == "thinking" && signature.Type == gjson.String:
-		b.Member("signature", `"signature"`).Set(signature.Raw)
+		b.Member("signature", `"signature"`).Replace(signature)
 		return nil
 	case kind == "citations_delta" && b.kind == "text" && citation.IsObject():
 		b.citations = append(append(b.citations, ','), citation.Raw...)

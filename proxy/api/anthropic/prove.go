@@ -102,7 +102,9 @@ func (p *proof) begin(index int, content gjson.Result) (ok bool) {
 		case k.Str == "text" || k.Str == "thinking":
 			ok = b.Member(k.Str).Joins(v, nil)
 		case k.Str == "signature":
-			b.signature = v
+			if v.Raw != `""` {
+				b.signature = v
+			}
 		case k.Str == "input" && v.Raw == "{}":
 			ok = exists(b.Member(k.Str), "{}")
 		case k.Str == "citations" && v.IsArray():
@@ -124,7 +126,9 @@ func (b *blockProof) holds(delta gjson.Result, g *rawjson.Growth) (ok bool) {
 		case "text", "thinking":
 			ok = b.Member(k.Str).Joins(v, g)
 		case "signature":
-			b.signature = v
+			if v.Raw != `""` {
+				b.signature = v
+			}
 		case "citation":
 			ok = b.cite(v)
 		case "partial_json":

@@ -166,10 +166,14 @@ func (m *merger) change(event gjson.Result) (err error) {
 	event.ForEach(func(k, v gjson.Result) bool {
 		switch k.Str {
 		case "type":
-		case "delta":
-			v.ForEach(set)
-		case "usage":
-			m.count(v)
+		case "delta", "usage":
+			if rawjson.Given(v) && !v.IsObject() {
+				err = answer.ErrMalformed
+			} else if k.Str == "delta" {
+				v.ForEach(set)
+			} else {
+				m.count(v)
+			}
 		default:
 			set(k, v)
 		}

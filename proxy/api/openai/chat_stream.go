@@ -45,7 +45,9 @@ type deltas struct {
 // play renders a choice: its message, then the finish reason and the choice's other members.
 func play(c *chunks, choice gjson.Result) {
 	d := deltas{c: c, index: strconv.FormatInt(choice.Get("index").Int(), 10), logprobs: choice.Get("logprobs")}
-	d.message(choice.Get("message"))
+	if message := choice.Get("message"); message.IsObject() {
+		d.message(message)
+	}
 	d.finish(choice)
 }
 
@@ -78,7 +80,7 @@ func (d *deltas) message(m gjson.Result) {
 func (d *deltas) member(k, v gjson.Result) {
 	switch {
 	case k.Str == "role" || v.Type == gjson.Null:
-	case k.Str == "tool_calls" && v.IsArray():
+	case k.Str == "tool_calls" && v.IsArray() && !rawjson.Empty(v):
 		for i, call := range rawjson.Elements(v) {
 			raw := appendIndexed([]byte(`{"tool_calls":[`), strconv.Itoa(i), "", call)
 			d.delta(append(raw, "]}"...), false)

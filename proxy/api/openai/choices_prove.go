@@ -38,7 +38,8 @@ func (p *proof) Add(chunk gjson.Result) (last bool, err error) {
 		switch at := slices.Index(changing[:], k.Str); {
 		case k.Str == "choices":
 			for _, choice := range rawjson.Elements(v) {
-				p.failed = p.failed || !p.holds(p.choice(choice.Get("index").Int()), choice)
+				index, ok := rawjson.Place(choice.Get("index"))
+				p.failed = p.failed || !ok || !p.holds(p.choice(index), choice)
 			}
 		case k.Str == "object" || k.Str == "obfuscation":
 		case at < 0:
@@ -73,7 +74,7 @@ func (p *proof) choice(index int64) *rawjson.Claim {
 
 // holds reports whether a choice of the answer holds a fragment of it.
 func (p *proof) holds(claim *rawjson.Claim, fragment gjson.Result) (ok bool) {
-	ok = claim != nil
+	ok = exists(claim)
 	fragment.ForEach(func(k, v gjson.Result) bool {
 		switch {
 		case !ok:
@@ -91,6 +92,9 @@ func (p *proof) holds(claim *rawjson.Claim, fragment gjson.Result) (ok bool) {
 	})
 	return ok
 }
+
+// exists reports whether there is a claim, and takes it as said that there is.
+func exists(c *rawjson.Claim) bool { return c.Holds(gjson.Result{Type: gjson.JSON, Raw: "{}"}) }
 
 // Object returns the answer, if the chunks have said all of it. What the API itself puts into every answer need not be said.
 func (p *proof) Object() (gjson.Result, error) {

@@ -54,7 +54,7 @@ func (p *responseProof) holds(kind string, event gjson.Result) (last, ok bool) {
 	case "ping", "keepalive":
 		return false, true
 	}
-	item := p.claim.Member("output").Elem(int(event.Get("output_index").Int()))
+	item := elementOf(p.claim.Member("output"), event, "output_index")
 	if item == nil {
 		return false, false
 	}
@@ -75,21 +75,29 @@ func (p *responseProof) holds(kind string, event gjson.Result) (last, ok bool) {
 	case "response.reasoning_summary_part.done":
 		return false, partOf(item, "summary", event).Is(event.Get("part"))
 	case "response.output_text.annotation.added":
-		at := int(event.Get("annotation_index").Int())
-		return false, partOf(item, "content", event).Member("annotations").Elem(at).Is(event.Get("annotation"))
+		return false, elementOf(partOf(item, "content", event).Member("annotations"), event, "annotation_index").Is(event.Get("annotation"))
 	}
 	if name, is := strings.CutSuffix(kind, ".delta"); is {
 		return false, textOf(item, name, event).Joins(event.Get("delta"), &p.grown)
 	}
-	if name, is := strings.CutSuffix(kind, ".done"); is {
+	if name, is := strings.CutSuffix(kind, ".done"); is && texts[name].member != "" {
 		return false, textOf(item, name, event).Is(event.Get(texts[name].member))
 	}
 	return false, false
 }
 
+// elementOf returns the element of a list that an event names by its index; nil where there is none.
+func elementOf(list *rawjson.Claim, event gjson.Result, index string) *rawjson.Claim {
+	at, ok := rawjson.Place(event.Get(index))
+	if !ok {
+		return nil
+	}
+	return list.Elem(int(at))
+}
+
 // partOf returns the part of an item of which an event is.
 func partOf(item *rawjson.Claim, list string, event gjson.Result) *rawjson.Claim {
-	return item.Member(list).Elem(int(event.Get(list + "_index").Int()))
+	return elementOf(item.Member(list), event, list+"_index")
 }
 
 // textOf returns the text of an item of which an event is; nil where it is of nothing that is known.
@@ -104,14 +112,21 @@ func textOf(item *rawjson.Claim, name string, event gjson.Result) *rawjson.Claim
 	return partOf(item, of.list, event).Member(of.member)
 }
 
-// identified reports whether an item or a part holds what names it in the event that begins it. Everything else is still to come.
-func identified(claim *rawjson.Claim, begun gjson.Result) bool {
-	for _, name := range []string{"type", "id", "role", "name", "call_id"} {
-		if v := begun.Get(name); v.Exists() && !claim.Member(name).Holds(v) {
-			return false
+// identified reports whether an item or a part holds what names it in the event that begins it, and has its other members: what they say may still
+// change.
+func identified(claim *rawjson.Claim, begun gjson.Result) (ok bool) {
+	ok = exists(claim)
+	begun.ForEach(func(k, v gjson.Result) bool {
+		switch k.Str {
+		case "type", "id", "role", "name", "call_id":
+			ok = claim.Member(k.Str).Holds(v)
+		case "status", "content", "summary", "arguments", "input", "text", "refusal", "annotations", "logprobs":
+		default:
+			ok = v.Type == gjson.Null || exists(claim.Member(k.Str))
 		}
-	}
-	return claim != nil
+		return ok
+	})
+	return ok
 }
 
 // begun reports whether the response holds what it began with, except what changes until it ends.
