@@ -14,6 +14,8 @@ var (
 	chat        = registry.APIs.ByPath("/v1/chat/completions").Answers
 	completions = registry.APIs.ByPath("/v1/completions").Answers
 	responses   = registry.APIs.ByPath("/v1/responses").Answers
+	messages    = registry.APIs.ByPath("/v1/messages").Answers
+	ollamaChat  = registry.APIs.ByPath("/api/chat").Answers
 )
 
 const (
