@@ -23,6 +23,19 @@ func TestAdd(t *testing.T) {
 		{"what identifies is not joined", []string{`{"id":"i","type":"t","name":"n"}`, `{"id":"i","type":"","name":"n"}`}, `{"id":"i","type":"t","name":"n"}`},
 		{"lists by index", []string{`[{"index":1,"a":"x"}]`, `[{"index":0,"a":"y"},{"index":1,"a":"z"}]`}, `[{"index":0,"a":"y"},{"index":1,"a":"xz"}]`},
 		{"a new kind replaces", []string{`"a"`, `{"b":1}`}, `{"b":1}`},
+		{"an empty value replaces nothing", []string{`{"a":"x"}`, `""`, `{}`, `[]`, `{"b":[]}`, `{"b":{}}`}, `{"a":"x","b":[]}`},
+		{"anything replaces an empty value", []string{`""`, `[1]`}, `[1]`},
+		{"text, a list of parts, text", []string{`"a"`, `[{"type":"x"}]`, `"b"`, `"c"`}, `[{"type":"text","text":"a"},{"type":"x"},{"type":"text","text":"bc"}]`},
+		{"text and a list of no parts", []string{`"a"`, `[1]`}, `[1]`},
+		{"parts of one kind", []string{`[{"type":"text","text":"a"}]`, `[{"type":"text","text":"b"},{"type":"text","text":"c"}]`, `[{"type":"text","text":"d"}]`},
+			`[{"type":"text","text":"ab"},{"type":"text","text":"cd"}]`},
+		{"parts within parts", []string{`[{"type":"thinking","thinking":[{"type":"text","text":"a"}]}]`, `[{"type":"thinking","thinking":[{"type":"text","text":"b"}]}]`},
+			`[{"type":"thinking","thinking":[{"type":"text","text":"ab"}]}]`},
+		{"parts with an id", []string{`[{"type":"text","text":"a","id":"1"}]`, `[{"type":"text","text":"b","id":"1"}]`}, `[{"type":"text","text":"a","id":"1"},{"type":"text","text":"b","id":"1"}]`},
+		{"another id under an index", []string{`[{"index":0,"id":"a","t":"x"}]`, `[{"index":0,"id":"b","t":"y"}]`, `[{"index":0,"t":"z"}]`, `[{"index":0,"id":"a","t":"!"}]`},
+			`[{"index":0,"id":"a","t":"x!"},{"index":0,"id":"b","t":"yz"}]`},
+		{"another id without a name", []string{`[{"index":0,"id":"a","function":{"name":"f","arguments":"x"}}]`, `[{"index":0,"id":"b","function":{"arguments":"y"}}]`},
+			`[{"index":0,"id":"b","function":{"name":"f","arguments":"xy"}}]`},
 	} {
 		tree := new(Object).Member("m", `"m"`)
 		var came [][]byte

@@ -225,7 +225,15 @@ func hostileAnswers(size int) map[string]string {
 	indexed := numbered(func(i string) string { return `{"index":` + i + `}` })
 	members := numbered(func(i string) string { return `"` + i + `":0` })
 	event := func(s string) string { return "data: " + s + "\n\n" }
-	end := event(`{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}]}`) + event("[DONE]")
+	end := event(`{"choices":[{"index":0,"delta":{"content":"a"},"finish_reason":"stop"}],"object":"chat.completion.chunk","usage":{"total_tokens":1}}`) + event("[DONE]")
+	delta := func(s string) string { return event(`{"choices":[{"index":0,"delta":{` + s + `}}]}`) }
+	numberedEvents := func(unit func(i string) string) string {
+		var b strings.Builder
+		for i := 0; b.Len() < size; i++ {
+			b.WriteString(unit(strconv.Itoa(i)))
+		}
+		return b.String()
+	}
 	return map[string]string{
 		"choices":             repeat(`{"choices":[`, `{}`, `]}`),
 		"content parts":       repeat(`{"choices":[{"finish_reason":"stop","message":{"content":[`, `{}`, `]}}]}`),
@@ -238,8 +246,16 @@ func hostileAnswers(size int) map[string]string {
 		"tiny events":         strings.Repeat("data:{}\n\n", size/9) + end,
 		"events of a letter":  strings.Repeat(event(`{"choices":[{"delta":{"content":"a"}}]}`), size/47) + end,
 		"events of arrays":    strings.Repeat(event(`{"choices":[{"delta":{"x":[1]}}]}`), size/42) + end,
-		"comments":            strings.Repeat(":\n\n", size/3) + end,
-		"data lines":          "data: " + strings.Repeat("\ndata:", size/6) + "{}\n\n" + end,
+		"parts and texts in turns": delta(`"content":[{"type":"image_url","image_url":"`+strings.Repeat("x", size/2)+`"}]`) +
+			strings.Repeat(delta(`"content":"a"`)+delta(`"content":[{"type":"image_url"}]`), size/200) + end,
+		"parts of one text":  strings.Repeat(delta(`"content":[{"type":"text","text":"a"}]`), size/80) + end,
+		"ids of one index":   numberedEvents(func(i string) string { return delta(`"tool_calls":[{"index":0,"id":"` + i + `"}]`) }) + end,
+		"ids in turns":       numberedEvents(func(i string) string { return delta(`"tool_calls":[{"index":0,"id":"` + i[len(i)-1:] + `"}]`) }) + end,
+		"indexes down":       numberedEvents(func(i string) string { return delta(`"x":[{"index":-` + i + `}]`) }) + end,
+		"nested deltas":      strings.Repeat(delta(`"x":`+strings.Repeat(`{"a":`, 90)+`"b"`+strings.Repeat("}", 90)), size/700) + end,
+		"an event of a text": delta(`"content":"`+strings.Repeat(`\u00fc`, size/6)+`"`) + end,
+		"comments":           strings.Repeat(":\n\n", size/3) + end,
+		"data lines":         "data: " + strings.Repeat("\ndata:", size/6) + "{}\n\n" + end,
 	}
 }
 
