@@ -333,7 +333,8 @@ func (c *Claim) elements(v gjson.Result, g *Growth) (ok bool) {
 // element says an element of a list that nothing was said of before: as a part that may go on, or as a whole.
 func (c *Claim) element(e gjson.Result, g *Growth) bool {
 	if c != nil && c.isObject() && isText(e) {
-		return c.Joins(e, g)
+		c.visited = true
+		return c.goesOn(e, g)
 	}
 	return c != nil && c.Is(e)
 }

@@ -346,7 +346,14 @@ func (t *Tree) continues(e gjson.Result) bool {
 			return false
 		}
 		t.tail = new(Object)
-		t.tail.merge(gjson.Parse(string(t.raw[t.last:len(t.raw)-1])), nil)
+		gjson.Parse(string(t.raw[t.last : len(t.raw)-1])).ForEach(func(k, v gjson.Result) bool {
+			if m := t.tail.Member(k.Str, k.Raw); isTextName(k.Str) {
+				m.Add(v, nil)
+			} else {
+				m.Set(v.Raw) // said as a whole
+			}
+			return true
+		})
 		t.raw = append(t.opened()[:t.last], ']')
 	}
 	return t.tail.continues(e)
