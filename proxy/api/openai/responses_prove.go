@@ -122,7 +122,7 @@ func identified(claim *rawjson.Claim, begun gjson.Result) (ok bool) {
 			ok = claim.Member(k.Str).Holds(v)
 		case "status", "content", "summary", "arguments", "input", "text", "refusal", "annotations", "logprobs":
 		default:
-			ok = v.Type == gjson.Null || exists(claim.Member(k.Str))
+			ok = v.Type == gjson.Null || !claim.Member(k.Str).Is(gjson.Result{Type: gjson.Null, Raw: "null"})
 		}
 		return ok
 	})
