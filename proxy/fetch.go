@@ -1,14 +1,19 @@
 package proxy
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"errors"
 	"net/http"
 	"strconv"
+	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/tidwall/gjson"
+
+	"reprise/proxy/answer"
 	"reprise/proxy/cache"
 	"reprise/proxy/internal/clientio"
 	"reprise/proxy/observe"
@@ -39,7 +44,12 @@ type outcome struct {
 	meter   *usage.Meter        // of the answer, from which the tokens that it took are read
 	begun   bool                // a byte of it has come
 	seen    observe.Outcome     // of the call
-	kept    *keptInfo           // set before rec ends: whether it was stored
+	stream  bool                // the answer is one
+
+	mu   sync.Mutex   // held while the answer is judged and kept, by Settle or by End
+	kept *keptInfo    // set before rec ends, or has its whole answer: whether it was stored
+	size int          // bytes that kept is about, where Settle has set it
+	call observe.Call // what Settle knows of it
 }
 
 // Release takes back what the recording was charged.
@@ -78,7 +88,7 @@ func (x *work) fetch(f *flight) (ended bool) {
 		return true
 	}
 	o := &outcome{x: x, f: f, known: x.known, rec: upstream.NewRecording(reply.StatusCode, reply.Header), reply: reply, cancel: cancel, start: start, origin: reply.Span.Origin(),
-		meter: usage.NewMeter()}
+		meter: usage.NewMeter(), stream: answer.IsStream(reply.Header.Get("Content-Type"))}
 	o.rec.ChargeTo(s.budget.Account(), clientio.CallCharge)
 	x.r.outcome(&o.seen)
 	if o.seen.Found = x.found; x.miss != nil {
@@ -230,22 +240,70 @@ func calledFor(model string, reply *upstream.Reply, text []byte) observe.Call {
 // Seal keeps further requests from joining the flight.
 func (o *outcome) Seal() (readers int) { return o.x.s.flights.Seal(o.f) }
 
+// Ended reports whether what has come looks like the whole answer. That of a list of embeddings becomes many entries, and is never settled early.
+func (o *outcome) Ended(body []byte) bool {
+	return o.rec.Status == http.StatusOK && len(o.x.r.Items) == 0 && o.x.r.family.Answers.Ended(o.stream, body)
+}
+
+// Settle stores the answer if it may be kept, before its connection has ended: those who wait for the object, or come later, need not wait for
+// that. It reports whether body is the whole answer.
+func (o *outcome) Settle(body []byte) (whole bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.kept != nil || !o.stream && !gjson.ValidBytes(body) {
+		return false
+	}
+	took := o.x.s.opts.Now().Sub(o.start)
+	o.took.Store(int64(took))
+	o.call.Took, o.size = max(took, processingTime(o.rec.Header)), len(body)
+	o.kept = o.keep(body, nil, &o.call)
+	o.x.lead.end()
+	o.Seal() // who comes now looks the answer up
+	return true
+}
+
+// settled completes call by what Settle has stored, and reports whether that stays. An answer after which more came is judged again, with
+// that, and leaves the cache where it would not have been kept. err is why the connection broke off.
+func (o *outcome) settled(call *observe.Call, err error) (stays bool) {
+	was, body := &o.call, o.rec.Bytes()
+	call.Took, call.Kept, call.Shortened, call.NotKept, call.Text, call.NoText = was.Took, was.Kept, was.Shortened, was.NotKept, was.Text, was.NoText
+	if o.rec.Whole() && len(bytes.TrimSpace(body[o.size:])) == 0 {
+		return true
+	}
+	_, _, reason := o.x.r.judge(o.rec, body, err, o.x.r.body)
+	if reason != "" && o.kept.entry != nil {
+		o.x.s.faults.degraded(o.x.s.cache.Drop(o.x.r.http.Context(), o.kept.entry))
+		call.Kept, call.NotKept, call.Text, call.NoText = nil, reason, "", reason
+	}
+	return reason == ""
+}
+
 // End stores the answer if it may be kept, and ends the flight. err is why the answer was cut, nil if it was not.
 func (o *outcome) End(err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
 	s, ctx, seen := o.x.s, o.f.Context(), &o.seen
 	took := s.opts.Now().Sub(o.start)
-	o.took.Store(int64(took))
+	o.took.CompareAndSwap(0, int64(took))
 	seen.Call = called(o.reply.Replica.Answers(o.x.r.Model), o.rec.Status, o.meter, o.reply.Span)
 	seen.Call.Took = max(took, processingTime(o.rec.Header))
 	if !o.reply.Measured {
 		o.reply.Replica.Reported(seen.Call.Used)
 	}
-	o.endSpan(err)
-	o.kept = o.keep(err, &seen.Call)
+	switch {
+	case o.kept == nil:
+		o.endSpan(err)
+		o.kept = o.keep(o.rec.Bytes(), err, &seen.Call)
+	case o.settled(&seen.Call, err):
+		err = nil
+		fallthrough
+	default:
+		o.endSpan(err)
+	}
 	s.observers.Ended(seen)
 	seen.Call.Text = "" // a part of what the recording holds
 	o.x.lead.end()
-	if err != nil && o.kept.complete {
+	if err != nil && o.kept.complete && o.size == 0 {
 		err = nil // cut after its terminal event, by a client that left at [DONE]
 	}
 	if err != nil && ctx.Err() == nil {

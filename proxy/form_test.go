@@ -37,7 +37,9 @@ func (u *twoForms) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 // onlyStream is a stream that no object is made of: it has no usage, which objects of this API always have.
-func onlyStream(text string) string { return event(text) + lastEvents }
+func onlyStream(text string) string {
+	return event(text) + strings.Replace(lastEvents, usageEvent, "", 1)
+}
 
 // onlyObject is an answer that no stream is made of: each chunk would repeat the name of the model.
 func onlyObject(text string) string {
@@ -104,6 +106,8 @@ func TestBothForms(t *testing.T) {
 	}{
 		"one after the other": {[]formStep{{capital, "", false, "miss new"}, {capital, "", true, "miss form"}, {capital, "", false, "exact answer 1"},
 			{capital, "", true, "exact answer 2"}}, 2},
+		"the stream first": {[]formStep{{capital, "", true, "miss new"}, {capital, "", false, "miss form"}, {capital, "", true, "exact answer 1"},
+			{capital, "", false, "exact answer 2"}}, 2},
 		"in other words": {[]formStep{{capital, "", false, "miss new"}, {similar, "", true, "miss form"}, {similar, "", true, "exact answer 2"},
 			{similar, "", false, "exact answer 1"}, {similar, "", true, "exact answer 2"}, {capital, "", true, "miss form"}}, 3},
 		"the first is renewed": {[]formStep{{capital, "", false, "miss new"}, {capital, "", true, "miss form"}, {capital, refresh, false, "miss request"},
@@ -287,5 +291,114 @@ func writes(contentType, body string) func(http.ResponseWriter) {
 	return func(w http.ResponseWriter) {
 		w.Header().Set("Content-Type", contentType)
 		io.WriteString(w, body)
+	}
+}
+
+// TestAnswerEndsAtItsEnd: those who wait for an object, and those who come later, get the answer at its end, though the connection goes on. Who
+// reads the stream gets what comes behind it too; an error there takes the answer out of the cache again.
+func TestAnswerEndsAtItsEnd(t *testing.T) {
+	const (
+		completed = `{"type":"response.completed","response":{"id":"resp_1","object":"response","created_at":1,"status":"completed","model":"gpt-4o","output":[` +
+			`{"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[{"type":"output_text","text":"one","annotations":[]}]}],` +
+			`"usage":{"input_tokens":1,"output_tokens":1,"total_tokens":2}}}`
+		input   = `{"model":"gpt-4o","input":"What is the capital of France?"`
+		message = `{"model":"claude","max_tokens":10,"messages":[{"role":"user","content":"What is the capital of France?"}]`
+		line    = `{"model":"m","created_at":"2026-01-02T03:04:05Z","message":{"role":"assistant","content":"`
+		late    = `data: {"error":{"message":"too late"}}` + "\n\n"
+	)
+	sse, lines := "text/event-stream", "application/x-ndjson"
+	for name, c := range map[string]struct {
+		path, body, contentType, answer, after string
+		dropped                                bool // because of what comes after it
+	}{
+		"chat":              {"/v1/chat/completions", chat(capital), sse, event("one") + lastEvents, ": bye\n\n", false},
+		"chat, other lines": {"/v1/chat/completions", chat(capital), sse, strings.ReplaceAll(event("one")+strings.Replace(lastEvents, "data: [DONE]", "data:[DONE]", 1), "\n", "\r\n"), "\r\n", false},
+		"chat, error":       {"/v1/chat/completions", chat(capital), sse, event("one") + lastEvents, late, true},
+		"responses": {"/v1/responses", input + "}", sse, `data: {"type":"response.created","response":{"id":"resp_1","object":"response","created_at":1,"status":"in_progress","model":"gpt-4o","output":[]}}` + "\n\n" +
+			`data: {"type":"response.output_item.added","output_index":0,"item":{"type":"message","id":"msg_1","status":"in_progress","role":"assistant","content":[]}}` + "\n\n" +
+			`data: {"type":"response.content_part.added","item_id":"msg_1","output_index":0,"content_index":0,"part":{"type":"output_text","text":"","annotations":[]}}` + "\n\n" +
+			`data: {"type":"response.output_text.delta","item_id":"msg_1","output_index":0,"content_index":0,"delta":"one"}` + "\n\n" +
+			`data: {"type":"response.output_text.done","item_id":"msg_1","output_index":0,"content_index":0,"text":"one"}` + "\n\n" +
+			`data: {"type":"response.content_part.done","item_id":"msg_1","output_index":0,"content_index":0,"part":{"type":"output_text","text":"one","annotations":[]}}` + "\n\n" +
+			`data: {"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[{"type":"output_text","text":"one","annotations":[]}]}}` + "\n\n" +
+			"data: " + completed + "\n\n", ": bye\n\n", false},
+		"messages": {"/v1/messages", message + "}", sse, `event: message_start` + "\n" +
+			`data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}}` + "\n\n" +
+			`event: content_block_start` + "\n" + `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}` + "\n\n" +
+			`event: content_block_delta` + "\n" + `data: {"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"one"}}` + "\n\n" +
+			`event: content_block_stop` + "\n" + `data: {"type":"content_block_stop","index":0}` + "\n\n" +
+			`event: message_delta` + "\n" + `data: {"type":"message_delta","delta":{"stop_reason":"end_turn","stop_sequence":null},"usage":{"output_tokens":1}}` + "\n\n" +
+			`event: message_stop` + "\n" + `data: {"type":"message_stop"}` + "\n\n", ": bye\n\n", false},
+		"ollama": {"/api/chat", `{"model":"m","messages":[{"role":"user","content":"What is the capital of France?"}]`, lines,
+			line + `one"},"done":false}` + "\n" + line + `"},"done":true,"done_reason":"stop","prompt_eval_count":1,"eval_count":1}` + "\n", "\n", false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			up := newStage()
+			r := newRigAt(t, nil, up)
+			body := strings.TrimSuffix(c.body, "}")
+			stream, object := body+`,"stream":true}`, body+`,"stream":false}`
+			answer, more, over := make(chan string), make(chan string), make(chan reply, 2)
+			ask := func(body string) { got, _ := r.try(c.path, body); over <- got }
+			up.script <- func(w http.ResponseWriter) {
+				w.Header().Set("Content-Type", c.contentType)
+				for _, from := range []chan string{answer, more} {
+					io.WriteString(w, <-from)
+					w.(http.Flusher).Flush()
+				}
+			}
+			go ask(stream)
+			within(t, up.arrived, "the upstream call")
+			go ask(object)
+			r.waiters(t, 2)
+			answer <- c.answer
+			if got := within(t, over, "the object"); got.cache() != "shared" || !strings.Contains(got.body, `"one"`) {
+				t.Errorf("%d %s, %s", got.status, status(got), got.body)
+			}
+			for _, body := range []string{stream, object} {
+				if got := r.ask(t, c.path, body); got.cache() != "exact" || !strings.Contains(got.body, `"one"`) {
+					t.Errorf("%d %s, %s", got.status, status(got), got.body)
+				}
+			}
+			more <- c.after
+			if got := within(t, over, "the stream"); !strings.HasSuffix(got.body, c.after) || !strings.Contains(got.body, "one") {
+				t.Errorf("the stream is %q", got.body)
+			}
+			eventually(t, "the end of the flight", func() bool { flights, _ := r.flights.Count(); return flights == 0 })
+			if got := r.Stats().Entries; (got == 0) != c.dropped {
+				t.Errorf("%d entries", got)
+			}
+			if n := up.asked.Load(); n != 1 {
+				t.Errorf("%d upstream calls", n)
+			}
+		})
+	}
+}
+
+// TestObjectEndsAtItsEnd: an object is answered when it is closed, though its connection goes on; one that only looks closed is waited for.
+func TestObjectEndsAtItsEnd(t *testing.T) {
+	for _, parts := range [][]string{{string(upstreamReply)}, {`{"pad":{}`, strings.Replace(string(upstreamReply), "{", ",", 1)}} {
+		up, more := newStage(), make(chan string)
+		r := newRigAt(t, nil, up)
+		up.script <- func(w http.ResponseWriter) {
+			w.Header().Set("Content-Type", "application/json")
+			for part := range more {
+				io.WriteString(w, part)
+				w.(http.Flusher).Flush()
+			}
+		}
+		got := r.start(chat(capital))
+		for _, part := range parts {
+			more <- part
+		}
+		if got := within(t, got, "the object"); got.status != 200 || got.body != strings.Join(parts, "") {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+		if again := r.ask(t, "/v1/chat/completions", chat(capital)); again.cache() != "exact" {
+			t.Errorf("%s", status(again))
+		}
+		close(more)
+	}
+	if (&outcome{}).Settle([]byte(`{"pad":{}`)) {
+		t.Error("an object that is not closed is whole")
 	}
 }

@@ -28,19 +28,19 @@ type keptInfo struct {
 }
 
 // keep stores the upstream's answer, which has ended, if it may be kept, and notes that in call, with what the answer says. Slow readers hold
-// the outcome, and nothing is charged for such a text: it must not stay there. cut is why the answer broke off, nil if it did not.
-func (o *outcome) keep(cut error, call *observe.Call) (k *keptInfo) {
+// the outcome, and nothing is charged for such a text: it must not stay there. body is the answer, and cut why it broke off, nil if it did not.
+func (o *outcome) keep(body []byte, cut error, call *observe.Call) (k *keptInfo) {
 	q, rec := &o.x.r, o.rec
 	defer q.span.Child(tracing.Keep).End()
 	k = &keptInfo{reason: "fault"}
 	q.s.faults.guard("store", func() error {
-		room, release := q.s.budget.Hold(keepFactor * int64(len(rec.Bytes())))
+		room, release := q.s.budget.Hold(keepFactor * int64(len(body)))
 		if !room {
 			k.complete, k.reason, call.NoText = cut == nil, "memory", "memory"
 			return nil
 		}
 		defer release()
-		verdict, frozen, reason := q.judge(rec, cut, o.known.body(q.body))
+		verdict, frozen, reason := q.judge(rec, body, cut, o.known.body(q.body))
 		k.complete = cut == nil || reason == ""
 		if reason == "" && o.reply.Foreign {
 			reason = "other-model"
@@ -102,8 +102,8 @@ func (s *Server) notHeld(rec *upstream.Recording) string {
 	return "memory"
 }
 
-// judge returns why a recording must not be kept as the answer to a body that was sent, "" if it may, and then its stored form.
-func (q *request) judge(rec *upstream.Recording, cut error, sent []byte) (v answer.Verdict, z *answer.Frozen, reason string) {
+// judge returns why a recording, which holds an answer to a body that was sent, must not be kept, "" if it may, and then its stored form.
+func (q *request) judge(rec *upstream.Recording, held []byte, cut error, sent []byte) (v answer.Verdict, z *answer.Frozen, reason string) {
 	contentType := rec.Header.Get("Content-Type")
 	switch {
 	case rec.Status != http.StatusOK:
@@ -117,7 +117,7 @@ func (q *request) judge(rec *upstream.Recording, cut error, sent []byte) (v answ
 	case header.HasDirective(rec.Header["Cache-Control"], "no-store"):
 		return v, nil, "no-store"
 	}
-	v, z, strict := api.Read(q.family.Answers, contentType, rec.Bytes(), sent)
+	v, z, strict := api.Read(q.family.Answers, contentType, held, sent)
 	switch {
 	case !strict:
 		return v, nil, answer.ReasonMalformed

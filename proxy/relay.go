@@ -156,7 +156,7 @@ func (o *outcome) usageAsked() bool {
 // event: such a client has its answer.
 func (x *work) cut() error {
 	x.flush()
-	if x.r.http.Context().Err() != nil && x.r.family.Answers.Ended(x.o.rec.Bytes()) {
+	if x.r.http.Context().Err() != nil && x.r.family.Answers.Ended(true, x.o.rec.Bytes()) {
 		return nil
 	}
 	return errCut
@@ -202,10 +202,12 @@ func (x *work) describe() {
 
 // countUse counts a follower's answer as one more use of the entry made of it.
 func (x *work) countUse() {
-	select {
-	case <-x.o.f.Done():
-	case <-x.r.http.Context().Done():
-		return
+	if x.r.http.Context().Err() != nil { // it may have left before the answer was kept
+		select {
+		case <-x.o.f.Done():
+		default:
+			return
+		}
 	}
 	if x.o.kept == nil || x.o.kept.entry == nil {
 		return

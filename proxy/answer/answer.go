@@ -18,6 +18,7 @@
 package answer
 
 import (
+	"bytes"
 	"errors"
 	"sync/atomic"
 
@@ -86,12 +87,21 @@ type Streams interface {
 	Render(object gjson.Result) []byte
 	// Mark marks what a replay rewrites in the object of one event.
 	Mark(m *Marker, event gjson.Result)
-	// Ended reports whether a stream, cut anywhere, contains its terminal event.
-	Ended(stream []byte) bool
+	// Last reports whether the data of an event says that it is the last one of its stream.
+	Last(data []byte) bool
 }
 
-// Ended reports whether the beginning of an answer is known to be all of it: a stream with its terminal event.
-func (f *Form) Ended(body []byte) bool { return f.Streams != nil && f.Streams.Ended(body) }
+// Ended reports whether the beginning of an answer is all of it, whatever may follow: a stream whose last event is the terminal one, or an object
+// that is closed. It looks at the end alone, at a cost of the length of the last event, so that it can be asked of each piece; of an
+// object it is a guess, which Parse confirms.
+func (f *Form) Ended(stream bool, body []byte) bool {
+	if !stream {
+		body = bytes.TrimRight(body, " \t\r\n")
+		return len(body) > 0 && body[len(body)-1] == '}'
+	}
+	data := f.lastData(body)
+	return data != nil && f.Streams != nil && f.Streams.Last(data)
+}
 
 // Frozen is a finished answer, the only stored form. It is not changed once made, and may be read by many at once.
 type Frozen struct {

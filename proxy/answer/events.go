@@ -64,6 +64,42 @@ func (f *Form) events(body []byte) *Events {
 // EventsOf reads the events of a whole stream without copying it: offsets into Raw and body agree.
 func EventsOf(body []byte) *Events { return &Events{max: len(body) + 1, buf: body} }
 
+// mostComments is how many comments behind the last event of a stream are passed over.
+const mostComments = 4
+
+// lastData returns the data of the last event of a stream, nil where the stream does not end with a whole event, and perhaps some comments.
+func (f *Form) lastData(stream []byte) []byte {
+	for range mostComments {
+		rest := bytes.TrimRight(stream, "\r\n")
+		end := f.endIn(stream[len(rest):])
+		if end == "" {
+			break
+		}
+		at := 0
+		if i := bytes.LastIndex(rest, []byte(end)); i >= 0 {
+			at = i + len(end)
+		}
+		if ev, _ := f.events(stream[at:]).Next(); ev.Data != nil || at == 0 {
+			return ev.Data
+		}
+		stream = stream[:at]
+	}
+	return nil
+}
+
+// endIn returns the end of an event that some line ends have, "" if none.
+func (f *Form) endIn(lineEnds []byte) string {
+	for _, end := range []string{"\n\n", "\r\n\r\n", "\r\r"} {
+		if f.Lines {
+			end = "\n"
+		}
+		if bytes.Contains(lineEnds, []byte(end)) {
+			return end
+		}
+	}
+	return ""
+}
+
 // HasEvent reports whether the beginning of a stream has a whole event with data. Comments, which some gateways send before the
 // first event, are none.
 func (f *Form) HasEvent(stream []byte) bool {

@@ -26,6 +26,9 @@ type Filling struct {
 	pieces   int         // so far
 	seen     int         // pieces at the last look
 	watch    *time.Timer // nil: there is no look
+	ended    bool        // what has come looked like the whole answer, once
+
+	settling *time.Timer // of the goroutine that copies: it settles the answer; nil: that never looked ended
 }
 
 // Bounds are how much of an answer is held, and for how long.
@@ -39,11 +42,21 @@ type Bounds struct {
 type Owner interface {
 	// Seal keeps further readers from joining, and returns how many have joined. It is called when the answer exceeds the bounds.
 	Seal() (readers int)
+	// Ended reports whether what has come may be the whole answer, though the connection goes on. It is called after each piece.
+	Ended(body []byte) bool
+	// Settle is called once nothing has followed such a body for settleAfter, while another goroutine waits for more. It reports whether body
+	// is the whole answer: readers that wait for that get it, and those of Next still get what follows. It is called no more then, and
+	// End is called in any case.
+	Settle(body []byte) bool
 	// End is called when the answer has ended, early because of err if that is not nil. It must Finish the recording.
 	End(err error)
 	// Crash is called by a deferred function where reading or End panicked with v. It must Finish the recording too.
 	Crash(v any)
 }
+
+// settleAfter is how long the connection may be silent behind an answer that looks ended. The end of a connection usually comes with the last
+// bytes, or at once, and so does what some servers send behind the last event.
+const settleAfter = 50 * time.Millisecond
 
 // firstLength is the announced length up to which the first array has the size of the answer.
 const firstLength = 64 << 10
@@ -123,12 +136,18 @@ func (l *Filling) next() (more bool) {
 // piece reads once, and ends the filling where the answer has ended.
 func (l *Filling) piece() (more bool) {
 	n, err := l.body.Read(l.rec.room())
+	if l.settling != nil {
+		l.settling.Stop()
+	}
 	size, array, whole := l.rec.wrote(n)
 	if large, room := size > l.bounds.Whole, l.rec.reserve(array); (large || !room) && whole {
 		l.rec.narrowDown(windowFor(room), l.owner.Seal())
 		l.Detach() // the writer of a window waits for its readers
 	}
 	if err == nil {
+		if whole && n > 0 {
+			l.mayEnd(l.rec.Bytes())
+		}
 		return true
 	}
 	if err == io.EOF {
@@ -136,6 +155,22 @@ func (l *Filling) piece() (more bool) {
 	}
 	l.owner.End(err)
 	return false
+}
+
+// mayEnd settles the answer after a while if body, what has come so far, looks like all of it.
+func (l *Filling) mayEnd(body []byte) {
+	if !l.owner.Ended(body) {
+		return
+	}
+	l.rec.mu.Lock()
+	defer l.rec.mu.Unlock()
+	if l.ended = true; l.rec.settled == 0 {
+		l.settling = time.AfterFunc(settleAfter, func() {
+			if l.owner.Settle(body) {
+				l.rec.settle(len(body))
+			}
+		})
+	}
 }
 
 // Detach makes a goroutine copy what is left of the answer, if anything is.

@@ -190,7 +190,7 @@ func TestCutWhileFilling(t *testing.T) {
 // TestAnnouncedLength: an array is made for it, and an answer may be longer or shorter all the same.
 func TestAnnouncedLength(t *testing.T) {
 	for _, size := range []int{0, 1, 5000, 5001, 20_000} {
-		answer, owner := large(size), &filled{NewRecording(200, nil), 1, make(chan error, 1), nil}
+		answer, owner := large(size), &filled{NewRecording(200, nil), 1, make(chan error, 1), nil, false}
 		l := owner.rec.Fill(t.Context(), iotest.OneByteReader(bytes.NewReader(answer)), Bounds{Length: 5000, Whole: 1 << 20}, owner)
 		got, err := l.NewReader().Wait(t.Context())
 		if err != nil || !bytes.Equal(got, answer) {
@@ -198,6 +198,58 @@ func TestAnnouncedLength(t *testing.T) {
 		}
 		if held := owner.rec.held(); size <= 5000 && held != 5001 {
 			t.Errorf("%d bytes are held in %d", size, held)
+		}
+	}
+}
+
+// TestAnswerEndsBeforeItsConnection: readers that wait for the whole answer get it once the connection is silent behind its end, and the others
+// get all that comes.
+func TestAnswerEndsBeforeItsConnection(t *testing.T) {
+	for name, c := range map[string]struct {
+		pieces []string // each at once after the one before; the filled's answer is ended at "!"
+		whole  string
+		open   bool
+	}{
+		"silence":              {[]string{"one", " two!"}, "one two!", false},
+		"more comes at once":   {[]string{"one!", " two!"}, "one! two!", false},
+		"the end of a part":    {[]string{"one!", " two"}, "one! two later", false},
+		"nothing but a prefix": {[]string{"one"}, "one later", false},
+		"no end after all":     {[]string{"one!"}, "one! later", true},
+	} {
+		for _, alone := range []bool{true, false} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					body := make(script, 10)
+					l, owner := newFilling(t.Context(), body, 2, nil)
+					owner.open = c.open
+					for _, p := range c.pieces {
+						body <- says(p)
+					}
+					time.AfterFunc(time.Hour, func() { body <- says(" later"); body <- ends })
+					all := make(chan string, 1)
+					start, waits := time.Now(), l.NewReader()
+					if !alone {
+						waits = owner.rec.NewReader()
+						go func() { b, _ := readAll(t, l.NewReader(), func(int) {}); all <- string(b) }()
+					}
+					got, err := waits.Wait(t.Context())
+					if took := time.Since(start); err != nil || string(got) != c.whole || (took < time.Hour) != (c.whole[len(c.whole)-1] == '!') {
+						t.Errorf("alone %v: %q after %v, %v", alone, got, took, err)
+					}
+					<-owner.ended
+					if alone {
+						b, _ := readAll(t, waits, func(int) {})
+						all <- string(b)
+					}
+					want := ""
+					for _, p := range c.pieces {
+						want += p
+					}
+					if b := <-all; b != want+" later" {
+						t.Errorf("alone %v: all is %q", alone, b)
+					}
+				})
+			})
 		}
 	}
 }

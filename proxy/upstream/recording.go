@@ -27,6 +27,7 @@ type Recording struct {
 	dropped int
 	done    bool
 	err     error         // why it ended early; nil for a complete answer
+	settled int           // bytes that are the whole answer, though it is not done; 0: not known
 	changed chan struct{} // closed at the next change; nil: no reader waits for one
 
 	first   int // size of the first array; 0: the usual one
@@ -123,6 +124,14 @@ func (r *Recording) Finish(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.done, r.err = true, err
+	r.wakeLocked()
+}
+
+// settle notes that so many bytes are the whole answer.
+func (r *Recording) settle(size int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.settled = size
 	r.wakeLocked()
 }
 
@@ -352,22 +361,27 @@ func (d *Reader) Peek(ctx context.Context, enough func([]byte) bool) ([]byte, er
 // ErrTooLarge says that a recording is not held whole.
 var ErrTooLarge = errors.New("the answer is too large to be held")
 
-// Wait returns the whole body once the recording has ended, or ErrTooLarge as soon as it is not held whole. The reader may then
-// still read it in pieces with Next, from the start.
+// Wait returns the whole body once the recording has ended or the answer in it has, or ErrTooLarge as soon as it is not held whole. The
+// reader may then still read it in pieces with Next, from the start.
 func (d *Reader) Wait(ctx context.Context) ([]byte, error) {
 	r := d.rec
 	for {
 		r.mu.Lock()
 		d.busy = time.Time{}
-		if r.done || r.window > 0 {
+		if r.done || r.window > 0 || r.settled > 0 {
 			defer r.mu.Unlock()
 			switch {
+			case r.settled > 0 && !r.done && r.window == 0:
+				return r.body[:r.settled:r.settled], nil
 			case r.done && r.err != nil:
 				return nil, r.err
 			case r.window > 0:
 				return nil, ErrTooLarge
 			}
 			return r.body[:len(r.body):len(r.body)], nil
+		}
+		if d.from != nil && d.from.ended {
+			d.from.detachLocked() // a read that waits for the end of the connection would hold up this reader
 		}
 		if err := d.waitLocked(ctx); err != nil {
 			return nil, err

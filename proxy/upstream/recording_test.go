@@ -68,15 +68,18 @@ type filled struct {
 	readers int
 	ended   chan error
 	crashed chan any
+	open    bool // what looks ended is not
 }
 
-func (f *filled) Seal() int     { return f.readers }
-func (f *filled) End(err error) { f.rec.Finish(err); f.ended <- err }
-func (f *filled) Crash(v any)   { f.rec.Finish(&PanicError{v}); f.crashed <- v }
+func (f *filled) Seal() int              { return f.readers }
+func (f *filled) End(err error)          { f.rec.Finish(err); f.ended <- err }
+func (f *filled) Ended(body []byte) bool { return bytes.HasSuffix(body, []byte("!")) }
+func (f *filled) Settle([]byte) bool     { return !f.open }
+func (f *filled) Crash(v any)            { f.rec.Finish(&PanicError{v}); f.crashed <- v }
 
 // newFilling returns a filling with body, for as many readers, of which 1 MiB may be held whole.
 func newFilling(ctx context.Context, body io.Reader, readers int, memory Memory) (*Filling, *filled) {
-	owner := &filled{NewRecording(200, nil), readers, make(chan error, 1), make(chan any, 1)}
+	owner := &filled{NewRecording(200, nil), readers, make(chan error, 1), make(chan any, 1), false}
 	owner.rec.ChargeTo(memory, 0)
 	return owner.rec.Fill(ctx, body, Bounds{Whole: 1 << 20, Patience: time.Minute}, owner), owner
 }

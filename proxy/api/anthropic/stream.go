@@ -1,7 +1,6 @@
 package anthropic
 
 import (
-	"bytes"
 	"strconv"
 
 	"github.com/tidwall/gjson"
@@ -45,9 +44,10 @@ func markBlock(m *answer.Marker, block gjson.Result) {
 	}
 }
 
-// Ended reports whether a stream contains its message_stop. No text of an event contains a line feed.
-func (messages) Ended(stream []byte) bool {
-	return bytes.Contains(stream, []byte("\nevent: message_stop"))
+// Last reports whether an event stops the message, or is an error, after which nothing comes.
+func (messages) Last(data []byte) bool {
+	kind := gjson.GetBytes(data, "type").Str
+	return kind == "message_stop" || kind == "error"
 }
 
 // Merger returns a merger of events, whose object is the message. ErrMalformed where an event comes in a place that the API does not allow,

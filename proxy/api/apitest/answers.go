@@ -80,11 +80,14 @@ func (x suite) testCutAnywhere(t *testing.T) {
 		body := []byte(strings.TrimRight(string(a.Body), " \n"))
 		if a.Stream {
 			body = a.Body
-			if !x.Answers.Ended(body) {
+			if !x.Answers.Ended(true, body) {
 				t.Errorf("%s has not ended", a.Name)
 			}
 		}
 		for cut := range body {
+			if rest := bytes.TrimSpace(a.Body[cut:]); a.Stream && len(rest) > 0 && x.Answers.Ended(true, body[:cut]) {
+				t.Fatalf("%s cut at %d of %d has ended before %q", a.Name, cut, len(body), rest)
+			}
 			if v := answer.Judge(x.Answers, a.Stream, body[:cut]); v.Keep || v.Reason == answer.ReasonToolCalls || v.Reason == answer.ReasonLiveWeb {
 				t.Fatalf("%s cut at %d of %d: %+v", a.Name, cut, len(body), v)
 			}

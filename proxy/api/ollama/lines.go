@@ -1,8 +1,6 @@
 package ollama
 
 import (
-	"bytes"
-
 	"github.com/tidwall/gjson"
 
 	"reprise/proxy/answer"
@@ -47,10 +45,8 @@ func (calls) NewLink(dst []byte, nonce [12]byte, original string) []byte {
 	return answer.AppendLink(dst, nonce, original)
 }
 
-// Ended reports whether a stream contains its last line.
-func (lines) Ended(stream []byte) bool {
-	return bytes.Contains(stream, []byte(`"done":true`)) || bytes.Contains(stream, []byte(`"done": true`))
-}
+// Last reports whether a line says that the answer is done.
+func (lines) Last(line []byte) bool { return gjson.GetBytes(line, "done").Type == gjson.True }
 
 // Render renders an answer as two lines: all that was said, and the end with the figures.
 func (s lines) Render(object gjson.Result) []byte {

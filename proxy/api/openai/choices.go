@@ -98,5 +98,5 @@ func (choices) NewLink(dst []byte, nonce [12]byte, original string) []byte {
 	return answer.AppendLink(dst, nonce, original)
 }
 
-// Ended reports whether a stream contains its [DONE].
-func (choices) Ended(stream []byte) bool { return bytes.Contains(stream, []byte("data: [DONE]")) }
+// Last reports whether the data of an event is [DONE].
+func (choices) Last(data []byte) bool { return string(bytes.TrimSpace(data)) == "[DONE]" }

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"strings"
 
 	"github.com/tidwall/gjson"
@@ -128,7 +127,11 @@ func markItem(m *answer.Marker, item gjson.Result) {
 	})
 }
 
-// Ended reports whether a stream contains its response.completed.
-func (responses) Ended(stream []byte) bool {
-	return bytes.Contains(stream, []byte("event: response.completed"))
+// Last reports whether an event ends the response, in whatever way. Not every server names its events.
+func (responses) Last(data []byte) bool {
+	switch gjson.GetBytes(data, "type").Str {
+	case "response.completed", "response.incomplete", "response.failed", "error":
+		return true
+	}
+	return false
 }
