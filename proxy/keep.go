@@ -70,6 +70,10 @@ func (o *outcome) keep(body []byte, cut error, call *observe.Call) (k *keptInfo)
 			req.Name = nameOf(q.tenant, id)
 		}
 		o.store(k, &req, q.entry(o.x.found, frozen, verdict, call.Took))
+		if k.entry != nil && q.s.gone.since(req.Name, o.start) {
+			q.s.faults.degraded(q.s.cache.Drop(context.WithoutCancel(q.http.Context()), k.entry))
+			k.entry, k.reason = nil, cache.ReasonPurged
+		}
 		return nil
 	})
 	if call.Kept = k.entry; k.entry != nil {

@@ -1,6 +1,7 @@
 package proxy
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
 	"io"
@@ -226,6 +227,48 @@ func TestDeletedResponse(t *testing.T) {
 				t.Errorf("%s, %s: %s, want %s", c.name, life, status(got), c.want)
 			}
 			r.store.Close()
+		}
+	}
+}
+
+// TestDeletedBeforeKept: a client knows the id of its answer from the first event of a stream, and may delete it before it is kept. The answer is
+// not served then; the next one, of the same id, is.
+func TestDeletedBeforeKept(t *testing.T) {
+	const path, stream = "/v1/responses", `{"model":"m","input":"a","stream":true}`
+	for _, c := range []struct{ deleted, want string }{{"resp_1", "miss"}, {"resp_2", "exact"}} {
+		end := make(chan struct{})
+		r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprintf(w, "event: response.created\ndata: {\"type\":\"response.created\",\"response\":{\"id\":\"resp_1\"}}\n\n")
+			http.NewResponseController(w).Flush()
+			<-end
+			fmt.Fprintf(w, "event: response.completed\ndata: {\"type\":\"response.completed\",\"response\":%s}\n\n", whoAnswers[path])
+		}))
+		in, _ := http.NewRequest("POST", r.api.URL+path, strings.NewReader(stream))
+		in.Header = http.Header{"Content-Type": {"application/json"}, "Authorization": {"Bearer sk-test"}}
+		resp, err := r.api.Client().Do(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		read := bufio.NewReader(resp.Body)
+		if line, err := read.ReadString('\n'); err != nil || !strings.Contains(line, "response.created") {
+			t.Fatal(line, err)
+		}
+		in, _ = http.NewRequest("DELETE", r.api.URL+path+"/"+c.deleted, nil)
+		in.Header.Set("Authorization", "Bearer sk-test")
+		deletion, err := r.api.Client().Do(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		deletion.Body.Close()
+		close(end)
+		io.Copy(io.Discard, read)
+		resp.Body.Close()
+		if got := r.ask(t, path, stream); got.cache() != c.want {
+			t.Errorf("%s deleted: %s, want %s", c.deleted, status(got), c.want)
+		}
+		if got := r.ask(t, path, stream); got.cache() != "exact" { // the new answer is kept
+			t.Errorf("%s deleted, and asked again: %s", c.deleted, status(got))
 		}
 	}
 }

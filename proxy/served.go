@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/tidwall/gjson"
 
@@ -134,9 +135,41 @@ func (s *Server) deleted(ctx context.Context, tenant, path string) {
 	if f := s.opts.APIs.ByPath(path[:at]); err != nil || f == nil || f.Handles == nil {
 		return
 	}
-	if e, _, ok := s.opts.Store.Lookup(nameOf(tenant, id)); ok {
+	name := nameOf(tenant, id)
+	s.gone.add(name, s.opts.Now()) // first: keep looks there last
+	if e, _, ok := s.opts.Store.Lookup(name); ok {
 		s.faults.degraded(s.cache.Drop(ctx, e))
 	}
+}
+
+// deletions are the names of the answers that clients have deleted last. A client knows the id from the first event of a stream, and may
+// delete the answer before that is kept.
+type deletions struct {
+	mu   sync.Mutex // guards what follows
+	last [256]struct {
+		name store.Key
+		at   time.Time
+	}
+	next int // the place of the next one
+}
+
+func (d *deletions) add(name store.Key, at time.Time) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.last[d.next].name, d.last[d.next].at = name, at
+	d.next = (d.next + 1) % len(d.last)
+}
+
+// since reports whether the answer with a name was deleted at a time or later.
+func (d *deletions) since(name store.Key, at time.Time) bool {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	for i := range d.last {
+		if e := &d.last[i]; e.name == name && !e.at.Before(at) {
+			return name != (store.Key{})
+		}
+	}
+	return false
 }
 
 // values are the values of a header field that has few, made once.

@@ -68,6 +68,7 @@ type Server struct {
 	budget   *clientio.Budget
 	draining atomic.Bool
 	faults   *faults
+	gone     deletions
 
 	// Those who watch, and the list by which the path of a request and a purge reach them.
 	observers *observe.List
