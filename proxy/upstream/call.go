@@ -198,8 +198,10 @@ func (x *call) judge(ctx context.Context, reply *Reply, err error) verdict {
 type denial struct {
 	replica *Replica
 	limit   limited
-	status  int
+	why     error
 }
+
+var errNoModel = errors.New("status 404, for a model that another upstream has")
 
 // denies reports whether an answer is a refusal for another reason than the load of the replica.
 func denies(reply *Reply) bool {
@@ -207,16 +209,15 @@ func denies(reply *Reply) bool {
 }
 
 // deniedHere reports whether another replica may run a request that the present one has denied: it has no such model, or does not take the
-// operator's credential. A client cannot cause these at will, except for a 403, by what its request says.
+// operator's credential. A client can cause a 403 by what its request says, and a 404 by its model.
 func (x *call) deniedHere(reply *Reply) bool {
-	limit := x.limit()
+	limit, why := x.limit(), fmt.Errorf("status %d", reply.StatusCode)
 	switch reply.StatusCode {
 	case http.StatusNotFound:
 		if x.r.Model == "" || x.lost || x.bound {
 			return false
 		}
-		x.missing = true
-		limit.Tenant = ""
+		x.missing, why = true, errNoModel
 	case http.StatusUnauthorized:
 		limit.Tenant = ""
 		fallthrough
@@ -227,7 +228,7 @@ func (x *call) deniedHere(reply *Reply) bool {
 	default:
 		return false
 	}
-	x.denied = append(x.denied, denial{x.replica, limit, reply.StatusCode})
+	x.denied = append(x.denied, denial{x.replica, limit, why})
 	return true
 }
 
@@ -340,7 +341,7 @@ func (x *call) result(ctx context.Context, reply *Reply, err error) (*Reply, err
 		}
 		if reply.StatusCode/100 == 2 {
 			for _, d := range x.denied {
-				x.c.failed(x.c.now(), d.replica, d.limit, fmt.Errorf("status %d", d.status))
+				x.c.failed(x.c.now(), d.replica, d.limit, d.why)
 			}
 		}
 	case x.held != nil && (errors.Is(err, errUnsent) || errors.Is(err, ErrOverloaded)):

@@ -193,6 +193,38 @@ func TestModelOfNobody(t *testing.T) {
 	}
 }
 
+// TestModelsOfOneReplica: a client that asks for models which only one replica has takes the other one away from these, and not from the models of
+// others.
+func TestModelsOfOneReplica(t *testing.T) {
+	for name, c := range map[string]struct {
+		served []string // the tenants that the replica has answered before
+		want   Condition
+	}{
+		"it answers others":  {[]string{"others", "t"}, Up},
+		"it answers nobody":  {nil, Ejected},
+		"it answers the one": {[]string{"t"}, Ejected},
+	} {
+		a, b := newStub(t, fails(404, "")), newStub(t, answers("fine"))
+		client := newClient(t, Options{Replicas: []Target{at(t, a.URL, named("a")), at(t, b.URL, named("b"))}})
+		for _, tenant := range c.served {
+			client.board.succeeded(client.now(), 0, limited{Tenant: tenant, Model: "m"})
+		}
+		for i := range 100 {
+			r := request(fmt.Sprint("lora", i/4), "{}")
+			r.Tenant = "t"
+			if status, _, _ := callOn(t, client, r); status != 200 {
+				t.Errorf("%s: %d", name, status)
+			}
+		}
+		if got := client.Upstreams()[0].Health; got.Condition != c.want {
+			t.Errorf("%s: %+v, want %s", name, got, c.want)
+		}
+		if n := len(a.calls()); n > 25*failuresOfModel {
+			t.Errorf("%s: %d requests were sent to the replica that has none of the models", name, n)
+		}
+	}
+}
+
 // TestProbe: a replica that is ejected for a model answers others meanwhile, and gets one request of the model after its time, until that is
 // answered.
 func TestProbe(t *testing.T) {

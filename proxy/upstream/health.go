@@ -238,6 +238,19 @@ func (m *memberHealth) returnedLocked(now time.Time) {
 func (b *board) failed(now time.Time, i int, limit limited) (ejected time.Duration, ofModel bool) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
+	return b.failedLocked(now, i, limit, limit.Tenant)
+}
+
+// lacks is failed for a member that has not the model of limit, as another one has. That is so for each tenant; but a tenant chooses what models it
+// asks for, and so it alone is blamed for all requests.
+func (b *board) lacks(now time.Time, i int, limit limited) (ejected time.Duration, ofModel bool) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.failedLocked(now, i, limit, "")
+}
+
+// failedLocked blames the tenant of limit for all requests, and another one for those of the model.
+func (b *board) failedLocked(now time.Time, i int, limit limited, forModel string) (ejected time.Duration, ofModel bool) {
 	m := &b.members[i]
 	m.all.failed(limit.Tenant)
 	about := limited{Model: limit.Model, Path: limit.Path}
@@ -245,7 +258,7 @@ func (b *board) failed(now time.Time, i int, limit limited) (ejected time.Durati
 		about = limited{}
 	}
 	s := m.failingLocked(now, about)
-	s.failed(limit.Tenant)
+	s.failed(forModel)
 	if m.blamesLocked(now, &m.all, failuresToEject) && !now.Before(m.all.ejected) && !b.lastLocked(now, i, limited{}) {
 		ejected = m.all.eject(now, failuresToEject)
 	}
@@ -409,7 +422,7 @@ func (b *board) health(now time.Time, i int) Health {
 	for _, f := range m.failing {
 		if f.isOut(now) {
 			s.Limits++
-			if s.Failures = max(s.Failures, f.failures); m.all.failures >= failuresToEject-1 { // and it answers nothing else
+			if s.Failures = max(s.Failures, f.failures); m.blamesLocked(now, &m.all, failuresToEject-1) { // and it answers nothing else
 				ejected = laterOf(ejected, f.ejected)
 			}
 		}

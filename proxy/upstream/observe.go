@@ -13,7 +13,11 @@ import (
 func (c *Client) failed(now time.Time, r *Replica, limit limited, why error) {
 	fault := why.Error()
 	r.fault.Store(&fault)
-	switch ejected, ofModel := c.board.failed(now, r.place, limit); {
+	count := c.board.failed
+	if why == errNoModel {
+		count = c.board.lacks
+	}
+	switch ejected, ofModel := count(now, r.place, limit); {
 	case ejected == 0:
 		return
 	case ofModel:
