@@ -229,3 +229,40 @@ func TestSharedStatus(t *testing.T) {
 	a.stop()
 	b.stop()
 }
+
+// TestRedisHasBothForms: of a stream that has no object, another proxy has both answers, each once.
+func TestRedisHasBothForms(t *testing.T) {
+	server, calls := redistest.Start(t, redistest.Options{}), make(chan struct{}, 100)
+	up := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var asked struct{ Stream bool }
+		_ = json.NewDecoder(r.Body).Decode(&asked)
+		if r.Method == http.MethodPost {
+			calls <- struct{}{}
+		}
+		if asked.Stream { // without usage, which objects always have
+			w.Header().Set("Content-Type", "text/event-stream")
+			fmt.Fprint(w, `data: {"id":"c","object":"chat.completion.chunk","created":1,"model":"gpt-4o-mini","choices":[{"index":0,"delta":{"role":"assistant","content":"Paris"},"finish_reason":"stop"}]}`+"\n\ndata: [DONE]\n\n")
+			return
+		}
+		w.Header().Set("Content-Type", "application/json")
+		fmt.Fprint(w, `{"id":"c","object":"chat.completion","created":1,"model":"gpt-4o-mini","choices":[{"index":0,"message":{"role":"assistant","content":"Paris"},"finish_reason":"stop"}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`)
+	}))
+	t.Cleanup(up.Close)
+	env := []string{"REPRISE_STORE=redis://" + server.Addr, "REPRISE_UPSTREAM=" + up.URL + "/v1"}
+	a, b := start(t, env...), start(t, env...)
+	b.awaitShared()
+	object := prompt("What is the capital of France?")
+	stream := strings.TrimSuffix(object, "}") + `,"stream":true}`
+	shares(t, a, b, stream)
+	shares(t, b, a, object)
+	for _, p := range []*process{a, b} {
+		for _, body := range []string{object, stream, object} {
+			if got := p.cached(body); got != "exact" {
+				t.Errorf("%s for %s", got, body)
+			}
+		}
+	}
+	if n := len(calls); n != 2 {
+		t.Errorf("%d upstream calls", n)
+	}
+}
