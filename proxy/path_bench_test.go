@@ -68,8 +68,8 @@ func (s *bareServer) post(b *testing.B, path, body, namespace string) string {
 	return s.w.header.Get("X-Cache")
 }
 
-// BenchmarkHandler is what the proxy itself takes for a request: an exact hit, one that is a stream, one whose answer was stored in the other
-// form, a request that passes through, and a miss, whose answer comes in one piece or as a stream of 20 events. Each miss has a scope of its
+// BenchmarkHandler is what the proxy itself takes for a request: an exact hit, one that is a stream, one whose answer was stored as an object
+// and goes out as a stream, one the other way round, a request that passes through, and a miss, whose answer comes in one piece or as a stream of 20 events. Each miss has a scope of its
 // own, so that no search has much to scan.
 func BenchmarkHandler(b *testing.B) {
 	const path = "/v1/chat/completions"
@@ -79,7 +79,7 @@ func BenchmarkHandler(b *testing.B) {
 	s.post(b, path, stream, "n")
 	misses := 0
 	for _, one := range []struct{ name, path, body, want string }{{"exact", path, plain, "exact"}, {"exact-stream", path, stream, "exact"},
-		{"exact-converted", path, chat(capital, `"stream":true`), "exact"}, {"pass", "/v1/moderations", plain, "bypass"},
+		{"exact-converted", path, chat(capital, `"stream":true`), "exact"}, {"exact-merged", path, chat("What is the capital of Spain?"), "exact"}, {"pass", "/v1/moderations", plain, "bypass"},
 		{"miss", path, plain, "miss"}, {"miss-stream", path, stream, "miss"}} {
 		b.Run(one.name, func(b *testing.B) {
 			b.ReportAllocs()

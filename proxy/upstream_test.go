@@ -38,7 +38,7 @@ func (instantTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 		Body: io.NopCloser(&eventReader{left: upstreamEvents})}, nil
 }
 
-// upstreamEvents are a chat answer as a stream of 20 chunks.
+// upstreamEvents are a chat answer as a stream of 20 chunks, and one with its usage.
 var upstreamEvents = func() (events []string) {
 	chunk := func(delta, finish string) {
 		events = append(events, `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"gpt-4o","choices":[{"index":0,"delta":`+
@@ -49,7 +49,8 @@ var upstreamEvents = func() (events []string) {
 		chunk(`{"content":" all work"}`, "null")
 	}
 	chunk(`{}`, `"stop"`)
-	return append(events, "data: [DONE]\n\n")
+	return append(events, `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","created":1700000000,"model":"gpt-4o","choices":[],`+
+		`"usage":{"prompt_tokens":20,"completion_tokens":36,"total_tokens":56}}`+"\n\n", "data: [DONE]\n\n")
 }()
 
 // eventReader reads one event at a time.

@@ -72,7 +72,7 @@ func (u *engine) serve(w http.ResponseWriter, r *http.Request) {
 	}
 	text := c.text(u.filler)
 	if gjson.GetBytes(body, "stream").Bool() {
-		c.stream(w, text)
+		c.stream(w, text, gjson.GetBytes(body, "stream_options.include_usage").Bool())
 		return
 	}
 	whole := fmt.Appendf(nil, `{"id":"chatcmpl-%d","object":"chat.completion","created":1700000000,"model":"m","choices":[{"index":0,"message":`+
@@ -89,7 +89,7 @@ func (u *engine) serve(w http.ResponseWriter, r *http.Request) {
 // text is the answer: its number, and an end that shows that none of it is missing.
 func (c *call) text(filler string) string { return fmt.Sprintf("Call %d: %s The end.", c.n, filler) }
 
-func (c *call) stream(w http.ResponseWriter, text string) {
+func (c *call) stream(w http.ResponseWriter, text string, usage bool) {
 	w.Header().Set("Content-Type", "text/event-stream")
 	event := func(delta, finish string) {
 		fmt.Fprintf(w, `data: {"id":"chatcmpl-%d","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[{"index":0,"delta":%s,"finish_reason":%s}]}`+"\n\n", c.n, delta, finish)
@@ -103,6 +103,9 @@ func (c *call) stream(w http.ResponseWriter, text string) {
 		event(`{"content":`+quoted(part)+`}`, "null")
 	}
 	event(`{}`, `"stop"`)
+	if usage {
+		fmt.Fprintf(w, `data: {"id":"chatcmpl-%d","object":"chat.completion.chunk","created":1700000000,"model":"m","choices":[],"usage":{"prompt_tokens":5,"completion_tokens":7,"total_tokens":12}}`+"\n\n", c.n)
+	}
 	io.WriteString(w, "data: [DONE]\n\n")
 }
 
