@@ -196,6 +196,9 @@ func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	chunk(object{"role": "assistant", "content": text[:7]}, nil)
 	chunk(object{"content": text[7:]}, nil)
 	chunk(object{}, "stop")
+	if gjson.GetBytes(body, "stream_options.include_usage").Bool() {
+		fmt.Fprintf(w, `data: {"id":%q,"object":"chat.completion.chunk","created":1,"model":"gpt-5-mini","choices":[],"usage":{"prompt_tokens":9,"completion_tokens":5,"total_tokens":14}}`+"\n\n", id)
+	}
 	fmt.Fprint(w, "data: [DONE]\n\n")
 }
 
