@@ -145,7 +145,7 @@ func (l *Filling) piece() (more bool) {
 		l.Detach() // the writer of a window waits for its readers
 	}
 	if err == nil {
-		if whole && n > 0 {
+		if whole && n > 0 && size != l.bounds.Length { // else the end comes with the next Read, which waits for nothing
 			l.mayEnd(l.rec.Bytes())
 		}
 		return true
