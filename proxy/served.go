@@ -127,6 +127,7 @@ func nameOf(tenant, id string) store.Key {
 // deleted removes the answer that a tenant deletes at the upstream, by its id or that of a replay in path, which names the original by now.
 // What the upstream then says does not matter: a client that has deleted an answer is not to get it again.
 func (s *Server) deleted(ctx context.Context, tenant, path string) {
+	path = strings.TrimRight(path, "/") // as upstreams read it
 	at := strings.LastIndexByte(path, '/')
 	if at < 0 {
 		return
