@@ -197,7 +197,7 @@ func (x *work) call(ctx context.Context) (reply *upstream.Reply, err error) {
 	if want != (dialect.Intent{}) && !r.charge(len(body)) { // the dialect edits a copy
 		return nil, errNoMemory
 	}
-	return s.upstream.Call(ctx, upstream.Request{Tenant: r.tenant, Original: r.http, Body: body, Model: r.Model, Chain: chain, Want: want,
+	return s.upstream.Call(ctx, upstream.Request{Tenant: s.account(r.http, r.tenant), Original: r.http, Body: body, Model: r.Model, Chain: chain, Want: want,
 		Rate: s.hints.missed(r, chain), Span: r.span})
 }
 

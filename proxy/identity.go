@@ -95,6 +95,17 @@ func (i *identifier) tenant(h http.Header) string {
 	return i.tenantOf(h, &c)
 }
 
+// account names who a request of tenant counts for at the upstreams: whose share of the calls it takes, and whose failure it is. Where requests need
+// a client key, that is the key, unless a header of the operator's choice names tenants: a client can add any other credential, and would
+// be as many tenants as it likes, whose failures together take a replica from all others.
+func (s *Server) account(r *http.Request, tenant string) string {
+	key := s.live.Load().gate.Key(r)
+	if key == "" || s.ids.team(r.Header) != "" {
+		return tenant
+	}
+	return s.ids.digest("client key", http.Header{"Authorization": {key}}, "Authorization")
+}
+
 // name is what the client has written in the header that names its tenant, without a scheme such as Bearer; "" where credentials do.
 func (c *counted) name(h http.Header) string {
 	if c.team == "" {

@@ -5,6 +5,7 @@ import (
 	"io"
 	"math/rand/v2"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"slices"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	apis "reprise/proxy/api/registry"
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/header"
+	"reprise/proxy/upstream"
 )
 
 // fieldNames are names that clients, gateways and meshes send, and some that no list contains.
@@ -301,6 +303,62 @@ func TestWhoAsks(t *testing.T) {
 		}
 		if sent[0] != ann || len(sent) > 1 && sent[1] != bob {
 			t.Errorf("%+v: sent %q", c, sent)
+		}
+	}
+}
+
+// TestClientOfManyTenants: what one client key asks for, under whatever other credentials, takes no replica from another client: its failures are
+// those of one. Where a header of the operator's choice names tenants, that counts.
+func TestClientOfManyTenants(t *testing.T) {
+	for _, c := range []struct {
+		name, from, madeUp string
+		stays              bool
+	}{
+		{"a cookie", "", "Cookie: session=%d", true},
+		{"another key", "", "X-Goog-Api-Key: made-up-%d", true},
+		{"all clients are one tenant", "none", "Cookie: session=%d", true},
+		{"passes by the cache", "", "X-Auth-Token: %d\nX-Reprise-Mode: off", true},
+		{"the tenant's header", "header:X-Team", "X-Team: %d", false},
+	} {
+		var worked sync.Map // hosts
+		up := http.HandlerFunc(func(w http.ResponseWriter, in *http.Request) {
+			if body, _ := io.ReadAll(in.Body); strings.Contains(string(body), "poison") {
+				w.WriteHeader(500)
+			}
+			worked.Store(in.Host, true)
+			w.Header().Set("Content-Type", "application/json")
+			w.Write(upstreamReply)
+		})
+		other := httptest.NewServer(up)
+		t.Cleanup(other.Close)
+		base, _ := url.Parse(other.URL + "/v1")
+		r := newRigAt(t, nil, up, func(o *Options) {
+			o.Upstreams = append(o.Upstreams, upstream.Target{Base: base})
+			o.Access.ClientKeys, o.UpstreamKey = []string{"key-of-ann", "key-of-bob"}, "operator"
+			if c.from != "" {
+				o.TenantFrom = TenantSource(c.from)
+			}
+		})
+		ask := func(key, text string, header ...string) {
+			r.ask(t, "/v1/chat/completions", chat(text), append(header, "Authorization: Bearer "+key)...)
+		}
+		for i := range 20 {
+			ask("key-of-ann", fmt.Sprint("question ", i))
+		}
+		for _, u := range r.Upstreams().Upstreams() {
+			if _, ok := worked.Load(u.Target.Base.Host); !ok {
+				t.Fatalf("%s: %s has answered nobody", c.name, u.Name)
+			}
+		}
+		for i := range 20 {
+			ask("key-of-bob", fmt.Sprint("poison ", i), strings.Split(fmt.Sprintf(c.madeUp, i), "\n")...)
+		}
+		stays := true
+		for _, u := range r.Upstreams().Upstreams() {
+			stays = stays && u.Health.Condition != upstream.Ejected && u.Health.Limits == 0
+		}
+		if stays != c.stays {
+			t.Errorf("%s: both upstreams get the requests of all: %v, want %v", c.name, stays, c.stays)
 		}
 	}
 }

@@ -43,11 +43,12 @@ func (x *work) passThrough(body []byte, reason string) error {
 			body = of.OriginalBody(body)
 		}
 	}
-	p := upstream.Request{Original: in, Tenant: s.ids.tenant(in.Header), Body: body, Span: x.r.span}
+	tenant := s.ids.tenant(in.Header)
+	p := upstream.Request{Original: in, Tenant: s.account(in, tenant), Body: body, Span: x.r.span}
 	if in.Method == http.MethodDelete {
-		s.deleted(context.WithoutCancel(in.Context()), p.Tenant, in.URL.EscapedPath())
+		s.deleted(context.WithoutCancel(in.Context()), tenant, in.URL.EscapedPath())
 	}
-	if x.v.seen.Tenant = p.Tenant; x.r.Request != nil {
+	if x.v.seen.Tenant = tenant; x.r.Request != nil {
 		p.Model, p.Chain = x.r.Model, s.hints.chain(&x.r)
 		x.v.seen.Model = x.r.Model
 		defer s.hints.drop(p.Chain)

@@ -45,7 +45,8 @@ type warmer struct {
 
 // warmable is the scaffold of an application.
 type warmable struct {
-	reading // of body
+	reading        // of body
+	account string // that its calls count for
 	body    []byte
 	family  *api.Family
 	tokens  int
@@ -132,7 +133,7 @@ func (w *warmer) note(q *request, c *prefix.Chain, now time.Time) {
 	if old == nil && len(w.kept) >= mostWarmables {
 		w.forgetOldest()
 	}
-	w.kept[c.Scaffold] = &warmable{reading: reading{tenant: q.tenant, Request: parsed}, body: body, family: q.family, tokens: c.Shared * prefix.BlockTokens / prefix.BlockBytes, made: now}
+	w.kept[c.Scaffold] = &warmable{reading: reading{tenant: q.tenant, Request: parsed}, account: w.s.account(q.http, q.tenant), body: body, family: q.family, tokens: c.Shared * prefix.BlockTokens / prefix.BlockBytes, made: now}
 }
 
 func (w *warmer) forgetOldest() {
@@ -237,7 +238,7 @@ func (w *warmer) send(ctx context.Context, b prefix.Block) {
 	chain := w.s.hints.chain(q)
 	defer w.s.hints.drop(chain)
 	status := 0
-	reply, err := w.s.upstream.Call(ctx, upstream.Request{Tenant: k.tenant, Original: r, Body: k.body, Model: k.Model, Chain: chain, Want: w.s.hints.names(q, chain)})
+	reply, err := w.s.upstream.Call(ctx, upstream.Request{Tenant: k.account, Original: r, Body: k.body, Model: k.Model, Chain: chain, Want: w.s.hints.names(q, chain)})
 	if err == nil {
 		text, _ := io.ReadAll(io.LimitReader(reply.Body, 1<<20))
 		reply.Body.Close()

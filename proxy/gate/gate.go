@@ -85,7 +85,7 @@ func (g *Gate) Check(w http.ResponseWriter, r *http.Request) error {
 	if err := g.CheckAdmin(w, r); err != nil {
 		return err
 	}
-	if len(g.keys) > 0 && !g.hasKey(r) && !g.preflight(r) {
+	if len(g.keys) > 0 && g.Key(r) == "" && !g.preflight(r) {
 		w.Header().Set("WWW-Authenticate", "Bearer")
 		return refuse(http.StatusUnauthorized, "invalid_api_key", "This proxy needs a key of its own (one of REPRISE_CLIENT_KEYS), as Authorization: Bearer KEY, "+
 			"X-Api-Key or Api-Key; the request has %s.", g.lacking(r))

@@ -7,17 +7,20 @@ import (
 	"reprise/proxy/internal/header"
 )
 
-// hasKey reports whether r has a client key where OpenAI-compatible clients put it.
-func (g *Gate) hasKey(r *http.Request) bool {
+// Key returns the client key that r has where OpenAI-compatible clients put it; "": it has none, or needs none.
+func (g *Gate) Key(r *http.Request) string {
+	if len(g.keys) == 0 {
+		return ""
+	}
 	for _, key := range [...]string{bearer(r.Header), r.Header.Get("X-Api-Key"), r.Header.Get("Api-Key"), protocolKey(r)} {
 		if key == "" {
 			continue
 		}
 		if _, ok := g.keys[g.digest(key)]; ok {
-			return true
+			return key
 		}
 	}
-	return false
+	return ""
 }
 
 // lacking describes what a request without a client key has.

@@ -22,7 +22,7 @@ func (l *Learner) Ended(o *observe.Outcome) {
 		if hit := o.Reused; hit != nil {
 			l.served(&f.Verdict, string(f.Basis))
 			p := l.pair(o, hit.Entry, &f.Verdict, f.Basis)
-			l.Met(Served, &p)
+			l.uncompared(Served, &p)
 		}
 	case f.Explore != nil:
 		l.explored(o)
@@ -66,7 +66,7 @@ func (l *Learner) almost(o *observe.Outcome) {
 		kind = Below
 	}
 	p.Verdict.Case.Similarity = n.Similarity
-	l.Met(kind, &p)
+	l.uncompared(kind, &p)
 }
 
 // pair is what an operator may look at of a request and a stored answer that was found for it.

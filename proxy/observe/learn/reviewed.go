@@ -175,8 +175,8 @@ func cut(prompt string) string {
 
 func (s *Reviewed) size() int { return len(s.StoredPrompt) + len(s.Prompt) }
 
-// Met keeps a pair in mind that was not compared with the upstream's answer. It costs 2 µs and the copies of two prompts (BenchmarkMet).
-func (l *Learner) Met(kind Kind, p *Pair) {
+// uncompared keeps a pair in mind that was not compared with the upstream's answer. It costs 2 µs and the copies of two prompts (BenchmarkMet).
+func (l *Learner) uncompared(kind Kind, p *Pair) {
 	if l.ctx.Err() == nil {
 		l.add(kind, p, "")
 	}
