@@ -17,12 +17,16 @@ const (
 	probeWait       = 10 * time.Second // for the answer to a probe, until there is another one
 	longestAside    = 10 * time.Minute // whatever a replica asks for: a wrong value must not take it out for long
 	mostLimits      = 4096             // of one replica, for tenants and models
+	longestNames    = 1024             // bytes of a model and a path for which these are held
 	lately          = time.Minute
 )
 
 // limited is what a refusal or a failure of one replica is about, beside that replica. Without a tenant it is about all of them. The path is of
 // failures only: an engine may serve a model at some paths alone.
 type limited struct{ Tenant, Model, Path string }
+
+// isLong reports whether the names are too long to be held: a client chooses those of a request that passes through, and thousands are held.
+func (l limited) isLong() bool { return len(l.Model)+len(l.Path) > longestNames }
 
 // board decides which replicas get requests, from what is observed of each: health checks, the outcomes of requests, and how long it asked to
 // be left alone. It has no clock and no goroutine: time is an argument of every call. It is safe for concurrent use.
@@ -270,13 +274,14 @@ func (b *board) failedLocked(now time.Time, i int, limit limited, forModel strin
 	return ejected, false
 }
 
-// failingLocked returns the streak of a model and a path. One that there is no room for is counted by nobody, as is one of no model.
+// failingLocked returns the streak of a model and a path. One that there is no room for is counted by nobody, as is one of no model or of
+// one with a long name.
 func (m *memberHealth) failingLocked(now time.Time, about limited) *streak {
 	s := m.failing[about]
 	if s != nil {
 		return s
 	}
-	if s = new(streak); about.Model == "" {
+	if s = new(streak); about.Model == "" || about.isLong() {
 		return s
 	}
 	if len(m.failing) >= mostLimits {
@@ -330,13 +335,9 @@ func (b *board) limit(now time.Time, i int, limit limited, wait time.Duration) {
 	m := &b.members[i]
 	limit.Path = ""
 	if len(m.limits) >= mostLimits {
-		for l, until := range m.limits {
-			if !now.Before(until) {
-				delete(m.limits, l)
-			}
-		}
+		maps.DeleteFunc(m.limits, func(_ limited, until time.Time) bool { return !now.Before(until) })
 	}
-	if _, known := m.limits[limit]; !known && len(m.limits) >= mostLimits {
+	if _, known := m.limits[limit]; !known && len(m.limits) >= mostLimits || limit.isLong() {
 		return // such a request is sent and refused again
 	}
 	if m.limits == nil {

@@ -165,7 +165,7 @@ func TestNewProcess(t *testing.T) {
 	}
 }
 
-// TestLimitsAreBounded: tenants cannot make a table grow without bound.
+// TestLimitsAreBounded: tenants cannot make a table grow without bound, neither by the number of names nor by their length.
 func TestLimitsAreBounded(t *testing.T) {
 	b := newBoard(1, 0)
 	for i := range 2 * mostLimits {
@@ -180,6 +180,20 @@ func TestLimitsAreBounded(t *testing.T) {
 	}
 	if n := len(two.members[0].failing); n > mostLimits {
 		t.Errorf("failures of %d models are held", n)
+	}
+	for _, long := range []limited{{Model: strings.Repeat("m", longestNames+1)}, {Model: "m", Path: strings.Repeat("/", longestNames)}} {
+		long.Tenant = "t"
+		three := newBoard(3, 0)
+		for range 4 {
+			three.failed(boardStart, 0, long)
+		}
+		three.limit(boardStart, 1, limited{Model: long.Model + long.Path}, time.Minute)
+		if got := sharesOf(three, 0, long); got != "1.0 1.0 1.0" || len(three.members[0].failing)+len(three.members[1].limits) != 0 {
+			t.Errorf("a name of %d bytes is held: %s", len(long.Model)+len(long.Path), got)
+		}
+		if ejected, ofModel := three.failed(boardStart, 0, long); ejected == 0 || ofModel {
+			t.Errorf("five failures with long names: ejected for %v, of the model %v", ejected, ofModel)
+		}
 	}
 	b.limit(boardStart.Add(time.Hour), 0, limited{Tenant: "last"}, time.Minute)
 	if n := b.health(boardStart.Add(time.Hour), 0).Limits; n != 1 || len(b.members[0].limits) != 1 {
