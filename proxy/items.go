@@ -27,7 +27,7 @@ import (
 //
 // split and join are inverse: the parts of an answer, joined, are that answer, member by member. An answer for which that is not known, because it
 // has a member that is not listed here, is kept whole under the key of the list, as every other answer is. Where only some items were asked for,
-// such an answer is not kept, and it is no answer to the client either: the upstream is asked again, for all items.
+// such an answer is not kept, and it is no answer to the client either: the upstream is asked again, for all items, and for a while asked for all at once.
 //
 // The upstream counts tokens for a list. Each item gets a share by its length, in tokens where the client has sent tokens and in bytes of JSON
 // otherwise: whole numbers that add up to the upstream's. The usage of a joined answer is the sum of the shares.
@@ -43,6 +43,26 @@ type known struct {
 
 // errItems: the answer to a part of the items cannot be joined with the others. Nothing has been written yet.
 var errItems = errors.New("the answer to some items does not fit those that are stored")
+
+// restRefused is for how long a part of the items is not asked for where it was asked for in vain.
+const restRefused = 10 * time.Minute
+
+// inVain notes that the answer to a part of the items was of no use, and returns errItems. An error is about this list; an answer that does not fit is
+// about all of its kind: the upstream answers in another way than before.
+func (x *work) inVain() error {
+	of := x.r.Scope
+	if x.o.rec.Status != http.StatusOK {
+		of = x.r.Key
+	}
+	x.s.whole.add(store.Key(of), x.s.opts.Now())
+	return errItems
+}
+
+// wasInVain reports whether a part of the items, or of another list of the kind, was asked for in vain lately.
+func (x *work) wasInVain() bool {
+	after := x.s.opts.Now().Add(-restRefused)
+	return x.s.whole.since(store.Key(x.r.Key), after) || x.s.whole.since(store.Key(x.r.Scope), after)
+}
 
 // lookItems looks up the items of a request; nil: it has none, or takes no stored answer. A shared store is asked only for items of which it is
 // known that it has them, and no more once it does not answer: a request waits once for it, and not for each item.
@@ -142,7 +162,7 @@ const mostValues = 1_900_000
 // askRest makes the request one for the items that are not known, where some are whose answers can be joined.
 func (x *work) askRest() {
 	k := x.known
-	if k == nil || k.found == 0 || k.found == len(k.hits) {
+	if k == nil || k.found == 0 || k.found == len(k.hits) || x.wasInVain() {
 		return
 	}
 	known := *k
@@ -252,7 +272,7 @@ func (x *work) wholeItems(body []byte) ([]byte, error) {
 		return body, nil
 	case o.kept.split:
 	case status <= http.StatusBadRequest, status == http.StatusRequestEntityTooLarge, status == http.StatusUnprocessableEntity:
-		return nil, errItems // an error about the request may name an item by its place
+		return nil, x.inVain() // an error about the request may name an item by its place
 	default:
 		return body, nil
 	}
@@ -265,7 +285,7 @@ func (x *work) wholeItems(body []byte) ([]byte, error) {
 	}
 	joined := join(items[0], parts)
 	if joined == nil {
-		return nil, errItems
+		return nil, x.inVain()
 	}
 	if !x.r.chargeHit(2 * len(joined)) { // with the stored parts, which last as long
 		return nil, errNoMemory

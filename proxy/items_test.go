@@ -226,7 +226,8 @@ func TestItemsAsTheUpstream(t *testing.T) {
 }
 
 // TestItemsThatDoNotFit: an answer to some items that cannot be joined with what is stored is not served: the upstream is asked for all of them, by
-// the client's own bytes, and what it says then is the answer.
+// the client's own bytes, and what it says then is the answer. For some time it is then asked for all at once: for this list where it refused a part,
+// and for all of the kind where its answers are other ones than before.
 func TestItemsThatDoNotFit(t *testing.T) {
 	const body = `{ "model":"m", "input":["a","new"] }`
 	for _, c := range []struct {
@@ -252,7 +253,8 @@ func TestItemsThatDoNotFit(t *testing.T) {
 		{"a fault", func(u *embedder) { u.status = 500 }, `"new"`, 500},
 	} {
 		u := &embedder{}
-		r := newRigAt(t, nil, u)
+		now := newClock()
+		r := newRigAt(t, nil, u, now.use)
 		r.ask(t, embedPath, `{"model":"m","input":["a","b"]}`)
 		u.asked()
 		c.broken(u)
@@ -267,6 +269,18 @@ func TestItemsThatDoNotFit(t *testing.T) {
 		}
 		if c.status == 200 && got.body != want {
 			t.Errorf("%s: %s, want %s", c.name, got.body, want)
+		}
+		for _, next := range []struct {
+			after time.Duration
+			body  string
+			alike bool // with the list before, for the one of the two reasons
+		}{{0, body, true}, {0, `{ "model":"m", "input":["b","newer"] }`, c.status == 200}, {restRefused + time.Second, `{ "model":"m", "input":["b","newest"] }`, false}} {
+			now.add(next.after)
+			r.ask(t, embedPath, next.body)
+			whole := strings.Join(inputsOf(next.body), ",")
+			if asked := u.asked(); strings.Contains(c.asked, "|") && asked != "" && (asked == whole) != next.alike {
+				t.Errorf("%s, then %s: asked for %s", c.name, next.body, asked)
+			}
 		}
 		*u = embedder{} // well again
 		if got, want := r.ask(t, embedPath, `{"model":"m","input":["b","new"]}`), u.answer(`{"model":"m","input":["b","new"]}`, ""); c.status != 200 && !equalJSON(got.body, want) {

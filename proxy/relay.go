@@ -82,7 +82,7 @@ func (x *work) whole() error {
 	body, err := x.reader.Wait(x.r.http.Context())
 	if errors.Is(err, upstream.ErrTooLarge) {
 		if x.o.known.partial() {
-			return errItems
+			return x.inVain()
 		}
 		if x.status.result == Miss {
 			x.status.detail = append(x.status.detail, "not-stored="+x.s.notHeld(x.o.rec))

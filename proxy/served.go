@@ -143,34 +143,42 @@ func (s *Server) deleted(ctx context.Context, tenant, path string) {
 	}
 }
 
-// deletions are the names of the answers that clients have deleted last. A client knows the id from the first event of a stream, and may
-// delete the answer before that is kept.
-type deletions struct {
+// recent are the keys that were noted last, and when.
+type recent struct {
 	mu   sync.Mutex // guards what follows
 	last [256]struct {
-		name store.Key
-		at   time.Time
+		key store.Key
+		at  time.Time
 	}
 	next int // the place of the next one
 }
 
-func (d *deletions) add(name store.Key, at time.Time) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	d.last[d.next].name, d.last[d.next].at = name, at
-	d.next = (d.next + 1) % len(d.last)
+// add notes a key. One that is noted already takes no other place.
+func (r *recent) add(key store.Key, at time.Time) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := r.placeLocked(key)
+	if i < 0 {
+		i, r.next = r.next, (r.next+1)%len(r.last)
+	}
+	r.last[i].key, r.last[i].at = key, at
 }
 
-// since reports whether the answer with a name was deleted at a time or later.
-func (d *deletions) since(name store.Key, at time.Time) bool {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	for i := range d.last {
-		if e := &d.last[i]; e.name == name && !e.at.Before(at) {
-			return name != (store.Key{})
+// since reports whether a key was noted at a time or later. The zero key never is.
+func (r *recent) since(key store.Key, at time.Time) bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	i := r.placeLocked(key)
+	return i >= 0 && key != (store.Key{}) && !r.last[i].at.Before(at)
+}
+
+func (r *recent) placeLocked(key store.Key) int {
+	for i := range r.last {
+		if r.last[i].key == key {
+			return i
 		}
 	}
-	return false
+	return -1
 }
 
 // values are the values of a header field that has few, made once.

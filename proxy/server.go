@@ -68,7 +68,8 @@ type Server struct {
 	budget   *clientio.Budget
 	draining atomic.Bool
 	faults   *faults
-	gone     deletions
+	gone     recent // names of the answers that clients have deleted: one knows the id from the first event of a stream, before that is kept
+	whole    recent // lists of items, and scopes, of which a part was asked for in vain; see wasInVain
 
 	// Those who watch, and the list by which the path of a request and a purge reach them.
 	observers *observe.List
