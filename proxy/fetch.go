@@ -262,20 +262,22 @@ func (o *outcome) Settle(body []byte) (whole bool) {
 	return true
 }
 
-// settled completes call by what Settle has stored, and reports whether that stays. An answer after which more came is judged again, with
-// that, and leaves the cache where it would not have been kept. err is why the connection broke off.
-func (o *outcome) settled(call *observe.Call, err error) (stays bool) {
-	was, body := &o.call, o.rec.Bytes()
+// settled completes call by what Settle has stored, and reports whether that stays. An answer after which an event came, or anything but space
+// behind an object, leaves the cache: clients may read on. Nothing else can make it worse, so it is judged once.
+func (o *outcome) settled(call *observe.Call) (stays bool) {
+	was := &o.call
 	call.Took, call.Kept, call.Shortened, call.NotKept, call.Text, call.NoText = was.Took, was.Kept, was.Shortened, was.NotKept, was.Text, was.NoText
-	if o.rec.Whole() && len(bytes.TrimSpace(body[o.size:])) == 0 {
+	reason := answer.ReasonMalformed
+	if !o.rec.Whole() {
+		reason = o.x.s.notHeld(o.rec)
+	} else if late := o.rec.Bytes()[o.size:]; o.stream && !o.x.r.family.Answers.HasEvent(late) || len(bytes.TrimSpace(late)) == 0 {
 		return true
 	}
-	_, _, reason := o.x.r.judge(o.rec, body, err, o.x.r.body)
-	if reason != "" && o.kept.entry != nil {
+	if o.kept.entry != nil {
 		o.x.s.faults.degraded(o.x.s.cache.Drop(o.x.r.http.Context(), o.kept.entry))
 		call.Kept, call.NotKept, call.Text, call.NoText = nil, reason, "", reason
 	}
-	return reason == ""
+	return false
 }
 
 // End stores the answer if it may be kept, and ends the flight. err is why the answer was cut, nil if it was not.
@@ -294,7 +296,7 @@ func (o *outcome) End(err error) {
 	case o.kept == nil:
 		o.endSpan(err)
 		o.kept = o.keep(o.rec.Bytes(), err, &seen.Call)
-	case o.settled(&seen.Call, err):
+	case o.settled(&seen.Call):
 		err = nil
 		fallthrough
 	default:

@@ -321,7 +321,7 @@ func TestAnswerEndsAtItsEnd(t *testing.T) {
 			`data: {"type":"response.output_text.done","item_id":"msg_1","output_index":0,"content_index":0,"text":"one"}` + "\n\n" +
 			`data: {"type":"response.content_part.done","item_id":"msg_1","output_index":0,"content_index":0,"part":{"type":"output_text","text":"one","annotations":[]}}` + "\n\n" +
 			`data: {"type":"response.output_item.done","output_index":0,"item":{"type":"message","id":"msg_1","status":"completed","role":"assistant","content":[{"type":"output_text","text":"one","annotations":[]}]}}` + "\n\n" +
-			"data: " + completed + "\n\n", ": bye\n\n", false},
+			"data: " + completed + "\n\n", ": bye\n\ndata: [DONE]\n\n", false},
 		"messages": {"/v1/messages", message + "}", sse, `event: message_start` + "\n" +
 			`data: {"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"claude","content":[],"stop_reason":null,"stop_sequence":null,"usage":{"input_tokens":1,"output_tokens":1}}}` + "\n\n" +
 			`event: content_block_start` + "\n" + `data: {"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}` + "\n\n" +

@@ -100,11 +100,11 @@ func (f *Form) endIn(lineEnds []byte) string {
 	return ""
 }
 
-// HasEvent reports whether the beginning of a stream has a whole event with data. Comments, which some gateways send before the
-// first event, are none.
+// HasEvent reports whether a part of a stream that begins with an event has a whole one with data. Comments, which some gateways send before the
+// first event, and [DONE] are none.
 func (f *Form) HasEvent(stream []byte) bool {
 	for ev := range f.events(stream).All() {
-		if ev.Data != nil {
+		if ev.Data != nil && !ev.isDone() {
 			return true
 		}
 	}
