@@ -15,6 +15,8 @@
 // replay rewrites: ids, creation times, and what a client only sees if it asked for usage. A replay in the same form
 // copies the bytes between those places. A replay in the other form converts first, by the Form's [Streams], where that is proven to say the
 // same: the object is merged from the events by one reading of the API ([Merger]), and the events are held against it by another (Prover).
+// A stream is proven once, when it is read to be kept: the stored form has a checksum of the object, and a hit that merges to another one, by
+// another version of the program, is proven again.
 package answer
 
 import (
@@ -112,6 +114,8 @@ type Frozen struct {
 	Slots       []Slot // what a replay rewrites, in the order of Off
 	Origin      Origin // of the trace that made it
 
+	read  string                     // the answer as a JSON object, where Read has made z
+	proof uint32                     // that the stream says what its object says, as proofOf has it; 0: none
 	other atomic.Pointer[conversion] // made by Converts
 }
 

@@ -8,14 +8,15 @@ import (
 	"slices"
 )
 
-// The encoding, version 1: four bytes magic and version, the API's code, stream (0 or 1), then varints: content type
-// (length, bytes), slots (count; each: distance of Off from the Off before, length, kind), body (length, bytes), and last a
-// CRC-32C of everything before it, little endian. The magic names the version, so that a later version differs from damage.
+// The encoding, version 1: four bytes magic and version, the API's code, stream (0 or 1; 2: then a proof follows, four bytes little endian,
+// see proofOf), then varints: content type (length, bytes), slots (count; each: distance of Off from the Off before, length, kind), body
+// (length, bytes), and last a CRC-32C of everything before it, little endian. The magic names the version, so that a later version differs from
+// damage.
 //
-// Version 2 is for streams that are shorter so: the length of the body follows stream, and the body is folded, up to the CRC.
+// Version 2 is for streams that are shorter so: the length of the body follows stream and proof, and the body is folded, up to the CRC.
 //
 // Version 3 is for answers with an origin: that follows the version, and then version 1 or 2 without its magic. A program from before it drops such
-// an answer as damaged. So does a program from before the last kinds of slots with an answer that has one.
+// an answer as damaged. So does a program from before the last kinds of slots, or from before proofs, with an answer that has one.
 const (
 	magic       = "RpA"
 	inPlain     = 1
@@ -23,6 +24,7 @@ const (
 	withOrigin  = 3
 	headBytes   = len(magic) + 1
 	originBytes = len(Origin{}) + 1
+	proofBytes  = 4
 )
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -44,9 +46,13 @@ func (z *Frozen) Encode(dst []byte) []byte {
 	if z.Origin != (Origin{}) {
 		dst = append(append(dst, withOrigin), z.Origin[:]...)
 	}
-	dst = append(dst, version, z.Form.Code, 0)
-	if z.Stream {
-		dst[len(dst)-1] = 1
+	switch dst = append(dst, version, z.Form.Code); {
+	case !z.Stream:
+		dst = append(dst, 0)
+	case z.proof == 0:
+		dst = append(dst, 1)
+	default:
+		dst = binary.LittleEndian.AppendUint32(append(dst, 2), z.proof)
 	}
 	if version == inFolds {
 		dst = binary.AppendUvarint(dst, uint64(len(z.Body)))
@@ -79,6 +85,9 @@ func (z *Frozen) encodedSize() int {
 	if z.Origin != (Origin{}) {
 		size += originBytes
 	}
+	if z.proof != 0 {
+		size += proofBytes
+	}
 	at := 0
 	for _, s := range z.Slots {
 		size += uvarintSize(s.Off-at) + uvarintSize(s.Len) + 1
@@ -96,7 +105,11 @@ func Unfolded(b []byte) int {
 	if version != inFolds || len(content) < 2 {
 		return 0
 	}
-	n, _ := binary.Uvarint(content[2:])
+	at := 2
+	if content[1] == 2 {
+		at = min(at+proofBytes, len(content))
+	}
+	n, _ := binary.Uvarint(content[at:])
 	if n > uint64(maxFold*len(b)) {
 		return 0
 	}
@@ -167,8 +180,10 @@ func (d *decoder) frozen(f *Form, folded bool) *Frozen {
 	z := &one.Frozen
 	z.Form = f
 	stream := d.byte()
-	d.bad = d.bad || stream > 1 || folded && stream == 0
-	z.Stream = stream == 1
+	d.bad = d.bad || stream > 2 || folded && stream == 0
+	if z.Stream = stream > 0; stream == 2 {
+		z.proof = d.proof()
+	}
 	size := len(d.b)
 	if folded {
 		size = d.number(maxFold * len(d.b))
@@ -230,6 +245,16 @@ func (d *decoder) byte() byte {
 	c := d.b[0]
 	d.b = d.b[1:]
 	return c
+}
+
+// proof reads a proof, which is not 0.
+func (d *decoder) proof() (proof uint32) {
+	if len(d.b) >= proofBytes {
+		proof = binary.LittleEndian.Uint32(d.b)
+		d.b = d.b[proofBytes:]
+	}
+	d.bad = d.bad || proof == 0
+	return proof
 }
 
 func (d *decoder) bytes() []byte {

@@ -2,6 +2,7 @@ package answer_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"hash/crc32"
 	"reflect"
@@ -30,8 +31,11 @@ func TestCodec(t *testing.T) {
 func TestDecodeRefusesDamage(t *testing.T) {
 	for _, from := range []answer.Origin{{}, {7}} {
 		z := chatText(t, true)
-		z.Origin = from
-		decodeRefusesDamage(t, z.Encode(nil))
+		_, proven, _ := answer.Read(z.Form, z.ContentType, z.Body, nil, json.Valid)
+		for _, z := range []*answer.Frozen{z, proven} {
+			z.Origin = from
+			decodeRefusesDamage(t, z.Encode(nil))
+		}
 	}
 }
 
@@ -58,6 +62,11 @@ func FuzzDecode(f *testing.F) {
 		for _, z.Origin = range []answer.Origin{{}, {1, 23: 24}} {
 			b := z.Encode(nil)
 			f.Add(b[:len(b)-4])
+			if x.Stream { // with a proof
+				_, z, _ := answer.Read(z.Form, z.ContentType, z.Body, nil, json.Valid)
+				b := z.Encode(nil)
+				f.Add(b[:len(b)-4])
+			}
 		}
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"hash/crc32"
 	"slices"
 	"strings"
 
@@ -28,14 +29,17 @@ func Freeze(f *Form, contentType string, body []byte) (*Frozen, error) {
 
 // Read makes the verdict on an answer to request, as [Judger] has it, and the stored form of Freeze in one pass. Its JSON documents, itself
 // or the data of its events, must all pass strict, which passes objects only. It returns false where one does not, or where a stream goes
-// on after [DONE] or its last event; nil where there is no stored form.
+// on after [DONE] or its last event; nil where there is no stored form. The verdict on a stream whose object is not proven to say the same has no
+// text: what a client makes of its events is not known.
 func Read(f *Form, contentType string, body, request []byte, strict func(document []byte) bool) (v Verdict, z *Frozen, ok bool) {
 	if !IsStream(contentType) {
 		if !strict(body) {
 			return Verdict{Reason: ReasonMalformed}, nil, false
 		}
 		r := gjson.Parse(rawjson.View(body))
-		return f.verdict(r, nil, request), freezeObject(f, contentType, body, r), true
+		z = freezeObject(f, contentType, body, r)
+		z.read = r.Raw
+		return f.verdict(r, nil, request), z, true
 	}
 	if f.Streams == nil {
 		return Verdict{Reason: ReasonMalformed}, nil, true
@@ -50,7 +54,15 @@ func Read(f *Form, contentType string, body, request []byte, strict func(documen
 	} else {
 		z = &Frozen{Form: f, Stream: true, ContentType: contentType, Body: body, Slots: s.marker.slots}
 	}
-	return f.verdict(r, err, request), z, true
+	v = f.verdict(r, err, request)
+	if err == nil && z != nil {
+		if z.prove(r) == nil {
+			z.read, z.proof = r.Raw, proofOf(r)
+		} else {
+			v.Text = ""
+		}
+	}
+	return v, z, true
 }
 
 // ShowUsage makes all clients see the usage of a stream, as it came without being asked for. It is for an answer that nobody else has yet.
@@ -122,16 +134,24 @@ func unfold(body []byte) []byte {
 
 // Object returns the answer as a JSON object, into which a stream is merged; "" where the stream cannot be merged.
 func (z *Frozen) Object() string {
-	r, err := finished(z.Form, z.Stream, z.Body)
+	r, err := z.finished()
 	if err != nil {
 		return ""
 	}
 	return r.Raw
 }
 
+// finished is the answer as a JSON object, as Read had it where z comes from there.
+func (z *Frozen) finished() (gjson.Result, error) {
+	if z.read != "" {
+		return gjson.Parse(z.read), nil
+	}
+	return finished(z.Form, z.Stream, z.Body)
+}
+
 // Calls returns the ids that a replay replaces in the answer as a JSON object, and the rest of the object.
 func (z *Frozen) Calls() (ids []string, rest string) {
-	r, err := finished(z.Form, z.Stream, z.Body)
+	r, err := z.finished()
 	if err != nil {
 		return nil, ""
 	}
@@ -206,7 +226,7 @@ func (z *Frozen) convert() (*Frozen, error) {
 
 // object returns a stream as an object.
 func (z *Frozen) object() (*Frozen, error) {
-	r, err := merge(z.Form, z.Body)
+	r, err := z.finished()
 	if err != nil {
 		return nil, err
 	}
@@ -215,12 +235,32 @@ func (z *Frozen) object() (*Frozen, error) {
 			return nil, fmt.Errorf("%w: a stream without %s", errUnproven, path)
 		}
 	}
-	s := stream{form: z.Form, merger: z.Form.Streams.Prover(r), check: anyDocument}
-	if _, err := s.read(z.Body); err != nil {
-		return nil, fmt.Errorf("%w: %w", errUnproven, err)
+	if err := z.prove(r); err != nil {
+		return nil, err
 	}
 	r.Index = 0 // r may lie inside an event
 	return freezeObject(z.Form, typeJSON, rawjson.Bytes(r.Raw), r), nil
+}
+
+// prove holds the events of a stream against the object to which they are merged, unless that was done when the answer was kept.
+func (z *Frozen) prove(r gjson.Result) error {
+	if z.proof != 0 && z.proof == proofOf(r) {
+		return nil
+	}
+	s := stream{form: z.Form, merger: z.Form.Streams.Prover(r), check: anyDocument}
+	if _, err := s.read(z.Body); err != nil {
+		return fmt.Errorf("%w: %w", errUnproven, err)
+	}
+	return nil
+}
+
+// proofVersion is to be raised when a proof becomes stricter: what an older one has proven is then proven again.
+const proofVersion = 1
+
+// proofOf is what is stored of a proof that a stream says what object r says: a checksum of r. A program that merges the stream to anything else
+// proves that again.
+func proofOf(r gjson.Result) uint32 {
+	return crc32.Update(proofVersion, castagnoli, rawjson.Bytes(r.Raw))
 }
 
 // anyDocument passes what was checked before.

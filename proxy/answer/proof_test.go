@@ -63,6 +63,57 @@ func TestFaultsAreNotProven(t *testing.T) {
 	}
 }
 
+// counted is an API that counts its proofs.
+type counted struct {
+	answer.Streams
+	proofs *int
+}
+
+func (c counted) Prover(object gjson.Result) answer.Merger {
+	*c.proofs++
+	return c.Streams.Prover(object)
+}
+
+// TestProvenOnce: a stream is proven when it is read to be kept, and not on each hit. A program that merges it to something else proves
+// that, and so does one that has an answer from before there were proofs.
+func TestProvenOnce(t *testing.T) {
+	tried := 0
+	for _, x := range fixtures(t) {
+		z := x.freeze(t)
+		if !x.Stream || !z.Converts() {
+			continue
+		}
+		tried++
+		proofs, form := 0, *x.Answers
+		form.Streams = counted{form.Streams, &proofs}
+		want := replay(t, z, answer.ReplayOptions{})
+		hit := func(stored []byte, as *answer.Form) ([]byte, error) {
+			z, err := answer.Decode(stored, []*answer.Form{as})
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _, err := z.Replay(nil, answer.ReplayOptions{})
+			return got, err
+		}
+		_, read, _ := answer.Read(&form, x.ContentType, x.Body, nil, json.Valid)
+		got, err := hit(read.Encode(nil), &form)
+		if err != nil || !bytes.Equal(got, want) || proofs != 1 {
+			t.Errorf("%s: %d proofs, %v, and it becomes\n%s\nwant\n%s", x.Answer.Name, proofs, err, got, want)
+		}
+		if got, err = hit(z.Encode(nil), &form); err != nil || !bytes.Equal(got, want) || proofs != 2 {
+			t.Errorf("%s, from before: %d proofs, %v\n%s", x.Answer.Name, proofs, err, got)
+		}
+		changed := form
+		changed.Streams = faulty{form.Streams, strings.Replace(string(want), "{", `{"added":1,`, 1)}
+		if got, err = hit(read.Encode(nil), &changed); err == nil || proofs != 3 {
+			t.Errorf("%s, merged otherwise: %d proofs\n%s", x.Answer.Name, proofs, got)
+		}
+	}
+	if tried < 10 {
+		t.Errorf("only %d streams", tried)
+	}
+}
+
 func frozenAs(t *testing.T, z *answer.Frozen, contentType string, body []byte) *answer.Frozen {
 	t.Helper()
 	if z.Form.Lines && contentType == typeStream {

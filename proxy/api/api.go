@@ -52,7 +52,8 @@ type Family struct {
 	ErrorEvent string
 }
 
-// ReplayID is the shape of the ids of replays, which look like the API's own: two clients must not see the same id.
+// ReplayID is the shape of the ids of replays, which look like the API's own: clients of two replays must not see the same id. Those who share
+// an answer while it comes see the upstream's.
 type ReplayID struct {
 	Prefix string
 	Digits int // hexadecimal digits of a random number behind Prefix, at most 24; 0: 24

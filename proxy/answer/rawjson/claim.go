@@ -1,6 +1,7 @@
 package rawjson
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 
@@ -17,16 +18,14 @@ type Claim struct {
 	name    string // of a member
 	raw     string
 	inside  *inside // what is in an object or an array, once that was asked for
+	text    string  // of a string, what is left to say
+	index   int64   // by which events name this element of a list
 	visited bool    // an event has said it, or something in it
 	whole   bool    // an event has said all of it
-
-	text    string // of a string, what is left to say
-	begun   bool   // something has been said of it
-	decoded bool   // text is decoded: fragments have other escapes
-
-	index int64 // by which events name this element of a list
-	named bool  // they do
-	calls bool  // a list of calls of tools, or a call: in the object it has no index
+	begun   bool    // something has been said of the text
+	decoded bool    // text is decoded: fragments have other escapes
+	named   bool    // events name it by its index
+	calls   bool    // a list of calls of tools, or a call: in the object it has no index
 }
 
 // inside is what is in an object or an array.
@@ -65,12 +64,14 @@ func (c *Claim) parse() *inside {
 	if !object && !c.isList() {
 		return in
 	}
-	in.parts = make([]Claim, 0, 4)
+	var first [few]Claim // most have no more, and take no more room than they need
+	parts := first[:0]
 	r := gjson.Result{Type: gjson.JSON, Raw: c.raw}
 	r.ForEach(func(k, v gjson.Result) bool {
-		in.parts = append(in.parts, Claim{name: k.Str, raw: v.Raw, calls: c.calls && !object || object && k.Str == "tool_calls"})
+		parts = append(parts, Claim{name: k.Str, raw: v.Raw, calls: c.calls && !object || object && k.Str == "tool_calls"})
 		return true
 	})
+	in.parts = slices.Clone(parts)
 	if object && len(in.parts) > few {
 		in.at = make(map[string]int, len(in.parts))
 		for i := range in.parts {
