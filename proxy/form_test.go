@@ -51,6 +51,11 @@ func onlyObject(text string) string {
 		members.String() + `"role":"assistant","content":"` + text + `"}}],"usage":{"prompt_tokens":1,"completion_tokens":1,"total_tokens":2}}`
 }
 
+// unproven is a stream of which no object says the same: it says two things of one member.
+func unproven(text string) string {
+	return strings.Replace(event(text), `}`, `,"score":1}`, 1) + strings.Replace(lastEvents, `"delta":{}`, `"delta":{"score":2}`, 1)
+}
+
 // formStep is a request for an object or a stream, and what comes of it.
 type formStep struct {
 	prompt, header string
@@ -125,6 +130,20 @@ func TestBothForms(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestUnprovenStream: a stream of which no object says the same serves equal requests alone, because its text is not known: no other words,
+// and no conversation that quotes it.
+func TestUnprovenStream(t *testing.T) {
+	r := newRigAt(t, nil, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		writes("text/event-stream", unproven("answer"))(w)
+	}))
+	r.steps(t, formStep{capital, "", true, "miss new"}, formStep{similar, "", true, "miss exact-only"}, formStep{similar, "", true, "exact answer"})
+	last := r.steps(t, formStep{capital, "", true, "exact answer"})
+	if e, ok := r.store.Get(entryOf(t, last)); !ok || e.Prompt != "" || e.Vector != nil || e.AnswerHash != [32]byte{} {
+		t.Errorf("kept with the prompt %q, %d values and the hash %x", e.Prompt, len(e.Vector), e.AnswerHash)
+	}
+	r.steps(t, formStep{capital, "", false, "miss form"})
 }
 
 // TestBothFormsAfterRestart: the file has both.

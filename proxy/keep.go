@@ -45,11 +45,11 @@ func (o *outcome) keep(body []byte, cut error, call *observe.Call) (k *keptInfo)
 		if reason == "" && o.reply.Foreign {
 			reason = "other-model"
 		}
-		if k.reason, call.NoText = reason, reason; reason == "" {
-			call.Text = verdict.Text
-		}
-		if reason != "" {
+		if k.reason, call.NoText = reason, reason; reason != "" {
 			return nil
+		}
+		if call.Text = verdict.Text; verdict.Keep && call.Text == "" {
+			call.NoText = "form" // of a stream whose text is not proven
 		}
 		frozen.Origin = answer.Origin(o.origin)
 		if !o.usageAsked() {
@@ -160,7 +160,7 @@ func (q *request) entry(found *cache.Finding, z *answer.Frozen, v answer.Verdict
 	if v.Text != "" {
 		e.AnswerHash = canon.AnswerText(rawjson.Bytes(v.Text))
 	}
-	if v.Keep && found.Compared { // what a rule allows is for exact repeats only
+	if v.Keep && v.Text != "" && found.Compared { // what a rule allows, and a text that is not proven, is for exact repeats only
 		e.Prompt, e.Vector = q.Prompt, found.Vector
 	}
 	return e

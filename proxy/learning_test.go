@@ -53,9 +53,13 @@ func (o *oracle) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		message = `{"role":"assistant","content":null,"tool_calls":[{"id":"c","type":"function","function":{"name":"f","arguments":"{}"}}]}`
 	}
 	if gjson.GetBytes(body, "stream").Bool() {
+		last := "{}"
+		if finish == "unproven" {
+			message, last, finish = strings.Replace(message, "{", `{"score":1,`, 1), `{"score":2}`, "stop"
+		}
 		w.Header().Set("Content-Type", "text/event-stream")
 		fmt.Fprintf(w, "data: {\"id\":\"x\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":%q,\"choices\":[{\"index\":0,\"delta\":%s,\"finish_reason\":null}]}\n\n", model, message)
-		fmt.Fprintf(w, "data: {\"id\":\"x\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":%q,\"choices\":[{\"index\":0,\"delta\":{},\"finish_reason\":%q}]}\n\ndata: [DONE]\n\n", model, finish)
+		fmt.Fprintf(w, "data: {\"id\":\"x\",\"object\":\"chat.completion.chunk\",\"created\":1,\"model\":%q,\"choices\":[{\"index\":0,\"delta\":%s,\"finish_reason\":%q}]}\n\ndata: [DONE]\n\n", model, last, finish)
 		return
 	}
 	w.Header().Set("Content-Type", "application/json")
@@ -164,6 +168,7 @@ func TestExplorationIsCompared(t *testing.T) {
 		{name: "not stored", first: "It takes 5 days.", second: "It takes 9 days.", header: "Cache-Control: no-store", outcome: "different", counted: 1},
 		{name: "a call of a tool", first: "It takes 5 days.", finish: "tool_calls", outcome: "skipped"},
 		{name: "cut", first: "It takes 5 days.", second: "It takes", finish: "length", outcome: "skipped"},
+		{name: "a stream without an object", first: "It takes 5 days.", second: "It takes 9 days.", finish: "unproven", more: `"stream":true`, outcome: "skipped"},
 		{name: "too long", first: "It takes 5 days.", second: strings.Repeat("It takes 5 days. ", 4000), outcome: "skipped"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
