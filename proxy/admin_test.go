@@ -132,7 +132,7 @@ func TestMetricsAddUp(t *testing.T) {
 	for _, line := range []string{
 		`reprise_requests_total{endpoint="chat",result="exact"} 1`, `reprise_requests_total{endpoint="other",result="bypass"} 1`,
 		`reprise_requests_total{endpoint="chat",result="error"} 1`, "reprise_entries 2", "reprise_topics 2",
-		`reprise_request_duration_seconds_count{result="semantic"} 1`, `reprise_step_duration_seconds_count{step="upstream"} 2`, `reprise_index_scopes{backend="flat"} 1`,
+		`reprise_request_duration_seconds_count{result="semantic"} 1`, `reprise_step_duration_seconds_count{step="upstream"} 2`, `reprise_index_scopes{backend="flat"} 1`, `reprise_index_limited_total{search="hit"} 0`,
 	} {
 		if !strings.Contains(page, line+"\n") {
 			t.Errorf("metrics lack %s", line)

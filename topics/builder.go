@@ -170,7 +170,7 @@ func (g *graph) takeBatch(p *parts) bool {
 	if p.delta.Len() < minDelta {
 		return false
 	}
-	for _, row := range p.delta.rowOf[:batchLen] {
+	for _, row := range p.delta.members[:batchLen] {
 		p.take(row)
 	}
 	return true
@@ -184,8 +184,7 @@ func (g *graph) complete(p *parts) {
 
 // take adds a row to the batch.
 func (p *parts) take(row int32) {
-	s := p.delta.rows.sketch(row)
-	short := shortened(&s)
+	short := shortened(p.delta.rows.sketch(row))
 	p.batch = append(p.batch, insertion{row: row, sketch: short, near: p.takeMiss(&short)})
 }
 

@@ -34,7 +34,6 @@ type graph struct {
 	builder *builder
 	stopped atomic.Bool
 	faults  atomic.Int64
-	pool    sync.Pool // of *nearby
 
 	building sync.Mutex // held by each step of the builder
 
@@ -84,7 +83,6 @@ var _ index = (*graph)(nil)
 // reading in Search, Len and Status.
 func newGraph(flat *flat, o graphOptions) *graph {
 	g := &graph{options: o, builder: o.builder, flat: flat}
-	g.pool.New = func() any { return new(nearby) }
 	g.status = IndexStatus{Backend: backendFlat, Why: fmt.Sprintf("fewer than %d vectors", o.min)}
 	return g
 }
@@ -184,12 +182,6 @@ func (g *graph) dueLocked() bool {
 	return n >= g.options.min && (g.refusals == 0 || g.changes > max(minChanges, n/2)<<min(g.refusals-1, 16))
 }
 
-// nearby is room for one search.
-type nearby struct {
-	found []hnsw.Found
-	rows  []candidate
-}
-
 // searchGraph merges what the graph and the delta find. It is not ok if no graph serves, if it panics, or if it reaches too few rows.
 func (g *graph) searchGraph(q *query, k int, gate float32, dst []neighbor) (found []neighbor, ok bool) {
 	p := g.parts
@@ -216,17 +208,15 @@ func (g *graph) merge(p *parts, breadth int, q *query, k int, gate float32, foun
 	if p.broken.Load() || k < 1 {
 		return found, false
 	}
-	room := g.pool.Get().(*nearby)
 	short := shortened(&q.sketch)
-	room.found = p.graph.Search(&short, max(breadth, 2*k), room.found[:0])
+	q.found = p.graph.Search(&short, max(breadth, 2*k), q.found[:0])
 	best := nearest{of: g.flat, gate: gate, best: best[neighbor]{k: k, items: found}}
-	s := newScan(g.flat.rows, q, nearZ, best.min(), &best)
-	room.rows = p.candidates(room.found, cutFor(hnsw.Bits, s.min, nearZ), room.rows[:0])
-	s.check(room.rows)
+	s := newScan(g.flat.rows, q, forAnchor, best.min(), &best)
+	s.near = p.candidates(q.found, cutFor(hnsw.Bits, s.min, s.z), s.near)
+	s.check()
 	if len(best.items) == 0 {
-		p.keepMiss(short, room.found)
+		p.keepMiss(short, q.found)
 	}
-	g.pool.Put(room)
 	return best.items, gate > anyScore || len(best.items) >= min(k, g.flat.Len())
 }
 

@@ -2,9 +2,8 @@ package topics
 
 import "math/bits"
 
-// form is a set of instructions. A search reads some bits of every entry, so near64 and near256 are the inner loop of a cache miss, and the
-// compiler does not vectorise a popcount. Measured on one core of an EPYC of Zen 4, in ns per row of 64 and of 256 bits: AVX-512 0.08 and
-// 0.41, AVX2 0.18 and 0.78, Go 0.85 and 2.1. Another architecture has the Go form only, and so have a build with the tag purego
+// form is a set of instructions. A search reads some bits of every entry, so near256 is the inner loop of a cache miss, and the
+// compiler does not vectorise a popcount. Measured on one core of an EPYC of Zen 4, in ns per row: AVX-512 0.41, AVX2 0.78, Go 2.1. Another architecture has the Go form only, and so have a build with the tag purego
 // and one for the race detector, which does not see what assembly reads.
 type form int
 
@@ -17,17 +16,8 @@ const (
 // used is the form that runs: the best one of this processor. Tests change it.
 var used = fastest()
 
-// near64 makes bit i of dst, counted from the lowest bit of dst[0], 1 if rows[i] differs from q in at most cut bits, and 0 if not. It
+// near256 makes bit i of dst, counted from the lowest bit of dst[0], 1 if rows[i] differs from q in at most cut bits, and 0 if not. It
 // writes the first ⌈len(rows)/64⌉ words of dst, which must be there; the bits after the last row are 0.
-func near64(dst, rows []uint64, q uint64, cut int) {
-	dst = dst[:(len(rows)+63)/64]
-	done := simd64(dst, rows, q, cut)
-	for w := done / 64; w < len(dst); w++ {
-		dst[w] = word64(rows[64*w:min(64*w+64, len(rows))], q, cut)
-	}
-}
-
-// near256 is near64 for rows of four words.
 func near256(dst []uint64, rows [][4]uint64, q *[4]uint64, cut int) {
 	dst = dst[:(len(rows)+63)/64]
 	done := simd256(dst, rows, q, cut)
@@ -36,14 +26,7 @@ func near256(dst []uint64, rows [][4]uint64, q *[4]uint64, cut int) {
 	}
 }
 
-// word64 returns one word of dst.
-func word64(rows []uint64, q uint64, cut int) (near uint64) {
-	for i, row := range rows {
-		near |= atMost(bits.OnesCount64(row^q), cut) << (i & 63)
-	}
-	return near
-}
-
+// word256 returns one word of dst.
 func word256(rows [][4]uint64, q *[4]uint64, cut int) (near uint64) {
 	q0, q1, q2, q3 := q[0], q[1], q[2], q[3]
 	for i := range rows {

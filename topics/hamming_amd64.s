@@ -23,26 +23,6 @@ GLOBL counts<>(SB), RODATA|NOPTR, $32
 DATA low<>+0(SB)/8, $0x0f0f0f0f0f0f0f0f
 GLOBL low<>(SB), RODATA|NOPTR, $8
 
-// func near64AVX512(dst, rows *uint64, n int, q uint64, cut int)
-TEXT ·near64AVX512(SB), NOSPLIT, $0-40
-	MOVQ         dst+0(FP), DI
-	MOVQ         rows+8(FP), SI
-	MOVQ         n+16(FP), CX
-	VPBROADCASTQ q+24(FP), Z0
-	VPBROADCASTQ cut+32(FP), Z1
-
-loop: // eight rows are a byte of dst
-	VPXORQ   (SI), Z0, Z2
-	VPOPCNTQ Z2, Z2
-	VPCMPQ   $2, Z1, Z2, K1 // Z2 <= Z1
-	KMOVB    K1, (DI)
-	ADDQ     $64, SI
-	INCQ     DI
-	SUBQ     $8, CX
-	JNZ      loop
-	VZEROUPPER
-	RET
-
 // func near256AVX512(dst *uint64, rows *[4]uint64, n int, q *[4]uint64, cut int)
 TEXT ·near256AVX512(SB), NOSPLIT, $0-40
 	MOVQ            dst+0(FP), DI
@@ -89,39 +69,6 @@ loop: // eight rows, two in each register
 	VPSHUFB x, Y14, x    \
 	VPSHUFB y, Y14, y    \
 	VPADDB  y, x, x
-
-// func near64AVX2(dst, rows *uint64, n int, q uint64, cut int)
-TEXT ·near64AVX2(SB), NOSPLIT, $0-40
-	MOVQ         dst+0(FP), DI
-	MOVQ         rows+8(FP), SI
-	MOVQ         n+16(FP), CX
-	VPBROADCASTQ q+24(FP), Y0
-	VPBROADCASTQ cut+32(FP), Y1
-	VPBROADCASTQ low<>(SB), Y13
-	VMOVDQU      counts<>(SB), Y14
-	VPXOR        Y15, Y15, Y15
-
-loop: // eight rows, four in each register
-	VPXOR     (SI), Y0, Y2
-	VPXOR     32(SI), Y0, Y3
-	COUNT(Y2, Y4)
-	COUNT(Y3, Y5)
-	VPSADBW   Y15, Y2, Y2
-	VPSADBW   Y15, Y3, Y3
-	VPCMPGTQ  Y1, Y2, Y2 // Y2 > Y1
-	VPCMPGTQ  Y1, Y3, Y3
-	VMOVMSKPD Y2, AX
-	VMOVMSKPD Y3, BX
-	SHLL      $4, BX
-	ORL       BX, AX
-	NOTL      AX
-	MOVB      AX, (DI)
-	ADDQ      $64, SI
-	INCQ      DI
-	SUBQ      $8, CX
-	JNZ       loop
-	VZEROUPPER
-	RET
 
 // FAR makes the lowest four bits of mask 1 for those of the four rows at SI+at that differ in more than cut bits.
 #define FAR(at, mask) \

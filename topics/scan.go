@@ -1,34 +1,49 @@
 package topics
 
 import (
-	"math/bits"
 	"slices"
 
 	"reprise/embed"
 )
 
-const (
-	// hitZ and nearZ set the probability with which a scan loses a row that scores exactly the minimum, by the tail of a normal
-	// distribution; rows above it are lost less often by orders of magnitude. A lost hit costs a request to the upstream, a lost anchor
-	// only that a topic is split.
-	hitZ  = 4.75 // 1e-6
-	nearZ = 3.5  // 2e-4
+// effort is how far a scan looks.
+type effort struct {
+	// z sets the probability with which a scan loses a row that scores exactly the minimum, by the tail of a normal distribution; rows above it
+	// are lost less often by orders of magnitude.
+	z float64
+	// reads and products bound what it does beyond the heads, whatever the vectors look like: whole sketches that it reads, and exact scores. Where
+	// more rows pass, it takes the nearest by what it has read.
+	reads, products int
+}
 
-	headBits  = 64
-	checkLen  = 512 // candidates that are checked at a time: the more there are, the nearer is the nearest of them
-	scanShift = 12
-	scanRows  = 1 << scanShift // after as many a scan looks at its candidates and lets writers pass: their heads fill a page or more
+// A lost hit costs a request to the upstream, a lost anchor only that a topic is split. Measured with the built-in embedder, among 100,000 real
+// texts: nothing over 0.9 is lost (574 queries), and no nearest anchor over 0.6 (931). Behind one instruction of 60 words, where all of them pass, a
+// hit is always found, the nearest one for 92 % of the queries, and an anchor too, the nearest for 87 %.
+var (
+	forHits   = effort{z: 4.75, reads: 2048, products: 256} // 1e-6
+	forAnchor = effort{z: 3.5, reads: 512, products: 128}   // 2e-4
 )
 
-// scan finds the rows that score at least min. Rows whose sketches differ from that of the query in too many bits are not looked at,
-// the others are scored exactly.
+const (
+	anyScore = -2 // a minimum that every cosine reaches
+
+	// leaders are the rows that are scored before all others: the minimum that they set spares half of the others, each of which is a miss of
+	// the cache.
+	leaders = 16
+)
+
+// scan finds the rows of a list that score at least min. Rows whose sketches differ from that of the query in too many bits are not looked at,
+// the others are scored exactly, those with the nearest sketches first, within its effort.
 type scan struct {
+	effort
 	rows  *rows
 	query *query
-	z     float64
 	min   float32
-	cut   int // of whole sketches, for min
 	to    visitor
+
+	near []candidate // by the first bits
+	left [2]int      // the least distances of rows that the bounds left out, of first bits and of whole sketches
+	done int         // exact scores so far
 }
 
 // visitor gets each row that scores at least the minimum, and returns the next minimum.
@@ -36,27 +51,34 @@ type visitor interface {
 	visit(row int32, score float32) (min float32)
 }
 
-func newScan(rs *rows, q *query, z float64, min float32, to visitor) *scan {
-	return &scan{rows: rs, query: q, z: z, min: min, cut: cutFor(sketchBits, min, z), to: to}
+func newScan(rs *rows, q *query, e effort, min float32, to visitor) *scan {
+	return &scan{effort: e, rows: rs, query: q, min: min, to: to, near: q.near[:0], left: [2]int{sketchBits + 1, sketchBits + 1}}
 }
 
-// all scans all rows.
-func (s *scan) all() {
-	rows := s.query.rows[:0]
-	for from := int32(0); from < s.rows.end; from += scanRows {
+// list scans a list from the last slot to the first, because the last one may take the place of another during a pause: so none is missed.
+func (s *scan) list(l *list) {
+	cut := cutFor(firstBits, s.min, s.z)
+	for to := len(l.members); to > 0; {
+		from := (to - 1) / scanRows * scanRows
+		s.near = l.near(s.rows, from, to, s.query, cut, s.near)
+		if len(s.near) >= 2*s.reads {
+			s.trim()
+			cut = min(cut, s.left[0]-1)
+		}
 		if from > 0 {
 			s.pause()
 		}
-		heads := s.rows.heads.part(from, s.rows.end)
-		set := s.query.set[:(len(heads)+63)/64]
-		near64(set, heads, s.query.sketch[0], cutFor(headBits, s.min, s.z))
-		if rows = appendSet(rows, set, from); len(rows) >= checkLen {
-			s.checkRows(rows)
-			rows = rows[:0]
-		}
+		to = min(from, len(l.members))
 	}
-	s.checkRows(rows)
-	s.query.rows = rows
+	s.check()
+}
+
+// trim keeps the nearest rows.
+func (s *scan) trim() {
+	if len(s.near) > s.reads {
+		s.left[0] = min(s.left[0], toFront(s.near, s.reads))
+		s.near = s.near[:s.reads]
+	}
 }
 
 // pause lets writers pass.
@@ -66,62 +88,50 @@ func (s *scan) pause() {
 	}
 }
 
-// checkRows checks rows of which only the heads were looked at.
-func (s *scan) checkRows(rows []int32) {
-	near := s.query.near[:0]
-	for _, row := range rows {
-		if s.rows.kept(row) {
-			near = append(near, candidateOf(row, s.rows.first(row, &s.query.sketch)))
-		}
+// check scores the rows that are near by their first bits, and notes in the query whether a bound left out any that could score the minimum.
+func (s *scan) check() {
+	s.trim()
+	n := min(leaders, len(s.near))
+	if n < len(s.near) {
+		toFront(s.near, n)
 	}
-	s.check(near)
-	s.query.near = near
+	s.score(s.near[:n])
+	s.score(s.near[n:])
+	s.query.near = s.near
+	if s.left[0] <= cutFor(firstBits, s.min, s.z) || s.left[1] <= cutFor(sketchBits, s.min, s.z) {
+		s.query.limited = true
+	}
 }
 
-// check scores candidates by the distance of the first bits, the nearest before all others: the minimum that it sets spares half of the
-// others, each of which is a miss of the cache. A row that left meanwhile is refused by visit. It changes the order of list.
-func (s *scan) check(list []candidate) {
-	if len(list) == 0 {
-		return
-	}
-	nearest := 0
-	for i, c := range list {
-		if c < list[nearest] {
-			nearest = i
-		}
-	}
-	list[0], list[nearest] = list[nearest], list[0]
-	s.score(list[:1])
-	s.score(list[1:])
-}
-
-// score scores candidates, those with the nearest sketches first. The cut of their first bits is one standard deviation higher than that of
-// whole sketches, so that it adds less than a twentieth to the loss.
+// score scores candidates. The cut of their first bits is one standard deviation higher than that of whole sketches, so that it adds less than
+// a twentieth to the loss. A row that left during a pause is refused by visit, and one that was seen in two slots is scored once.
 func (s *scan) score(list []candidate) {
-	cut := cutFor(firstBits, s.min, s.z+1)
+	first, cut := cutFor(firstBits, s.min, s.z+1), cutFor(sketchBits, s.min, s.z)
 	ranks := s.query.ranks[:0]
 	for _, c := range list {
-		row := c.row()
-		if c.distance() > cut || !s.rows.kept(row) {
-			continue
-		}
-		if d := c.distance() + s.rows.rest(row, &s.query.sketch); d <= s.cut {
-			ranks = append(ranks, candidateOf(row, d))
+		if row := c.row(); c.distance() <= first && s.rows.kept(row) {
+			if d := s.rows.sketch(row).distance(&s.query.sketch); d <= cut {
+				ranks = append(ranks, candidateOf(row, d))
+			}
 		}
 	}
 	s.query.ranks = ranks
+	if room := s.products - s.done; len(ranks) > room {
+		s.left[1] = min(s.left[1], toFront(ranks, room))
+		ranks = ranks[:room]
+	}
 	slices.Sort(ranks)
-	for _, c := range ranks {
-		if c.distance() > s.cut {
+	for _, c := range slices.Compact(ranks) {
+		if c.distance() > cut {
 			return
 		}
-		row := c.row()
-		score := embed.Dot(s.query.vector, s.rows.vector(row))
+		s.done++
+		score := embed.Dot(s.query.vector, s.rows.vector(c.row()))
 		if score < s.min {
 			continue
 		}
-		if next := s.to.visit(row, score); next > s.min {
-			s.min, s.cut = next, cutFor(sketchBits, next, s.z)
+		if next := s.to.visit(c.row(), score); next > s.min {
+			s.min, cut = next, cutFor(sketchBits, next, s.z)
 		}
 	}
 }
@@ -134,13 +144,26 @@ func candidateOf(row int32, distance int) candidate { return candidate(distance)
 func (c candidate) row() int32    { return int32(uint32(c)) }
 func (c candidate) distance() int { return int(c >> 32) }
 
-// appendSet appends the numbers of the bits of set that are 1, the lowest of set[0] having the number first.
-func appendSet(dst []int32, set []uint64, first int32) []int32 {
-	for _, word := range set {
-		for ; word != 0; word &= word - 1 {
-			dst = append(dst, first+int32(bits.TrailingZeros64(word)))
-		}
-		first += 64
+// toFront moves the n nearest candidates of a longer list to its front, of equal ones those that come first, and returns the least distance of
+// the others. It costs O(len(list)).
+func toFront(list []candidate, n int) (others int) {
+	var count [sketchBits + 1]int32
+	for _, c := range list {
+		count[c.distance()]++
 	}
-	return dst
+	last, room := 0, int32(n)
+	for ; count[last] <= room; last++ {
+		room -= count[last]
+	}
+	front := 0
+	for i, c := range list {
+		if d := c.distance(); d > last || d == last && room == 0 {
+			continue
+		} else if d == last {
+			room--
+		}
+		list[front], list[i] = c, list[front]
+		front++
+	}
+	return last
 }

@@ -12,14 +12,6 @@ import (
 
 func newQuery(v []float32) *query { return &query{vector: v, sketch: sketchOf(v)} }
 
-// distance is the number of bits in which two sketches differ, bit by bit.
-func (s *sketch) distance(o *sketch) (n int) {
-	for i := range sketchBits {
-		n += int((s[i/64] ^ o[i/64]) >> (i % 64) & 1)
-	}
-	return n
-}
-
 // clusters draws n unit vectors around n/20 centres, with cosines to them from 0.3 to 1: what a scope holds.
 func clusters(rng *rand.Rand, n, dim int) (vectors [][]float32) {
 	for _, centre := range unitVectors(rng, n/20, dim) {
@@ -42,7 +34,7 @@ func (f numbered) nameOf(row int32) uint64         { return f(row) }
 func (f pausing) pause()                           { f() }
 
 // TestScanFindsWhatANaiveScanFinds compares the scans by sketches with all scores, for gates from none to nearly 1, in rows of which
-// some are free.
+// some are free: where no bound left out a row, nothing is lost, and where one did, what is found is right.
 func TestScanFindsWhatANaiveScanFinds(t *testing.T) {
 	for _, dim := range []int{12, 48, 384, 1536} {
 		rng := rand.New(rand.NewSource(int64(dim)))
@@ -61,19 +53,70 @@ func TestScanFindsWhatANaiveScanFinds(t *testing.T) {
 					nearest.offer(neighbor{uint64(row), row, score})
 				}
 			}
-			newScan(rs, q, hitZ, gate, visit(func(row int32) float32 {
-				if flat.has(row) { // or it is free
-					got = append(got, row)
-				}
+			if found := flat.Search(q, 3, gate, nil); !q.limited && !slices.Equal(found, nearest.items) {
+				t.Errorf("dimension %d, gate %v: nearest %v, want %v", dim, gate, found, nearest.items)
+			} else if q.limited && gate > 0.5 {
+				t.Errorf("dimension %d, gate %v: a bound cuts a search of rows that are not crowded", dim, gate)
+			}
+			q.limited = false
+			newScan(rs, q, forHits, gate, visit(func(row int32) float32 {
+				got = append(got, row)
 				return gate
-			})).all()
-			if slices.Sort(got); !slices.Equal(got, want) {
+			})).list(&flat.list)
+			slices.Sort(got)
+			if len(want) > forHits.products && !q.limited {
+				t.Errorf("dimension %d, gate %v: of %d rows no bound left out any", dim, gate, len(want))
+			}
+			if q.limited {
+				got = append(got, want...)
+				slices.Sort(got)
+				got = slices.Compact(got)
+			}
+			if !slices.Equal(got, want) {
 				t.Errorf("dimension %d, gate %v: %d rows, want %d", dim, gate, len(got), len(want))
 			}
-			if found := flat.Search(q, 3, gate, nil); !slices.Equal(found, nearest.items) {
-				t.Errorf("dimension %d, gate %v: nearest %v, want %v", dim, gate, found, nearest.items)
-			}
 		}
+	}
+}
+
+// TestScanHasABound: whatever the vectors look like, a scan makes no more exact scores than the bound, takes the rows with the nearest sketches,
+// and says that it left out others.
+func TestScanHasABound(t *testing.T) {
+	rng := rand.New(rand.NewSource(1))
+	const n, dim = 3 * scanRows, 48
+	middle := unitVectors(rng, 1, dim)[0]
+	for name, of := range map[string]func(i int) []float32{
+		"equal":   func(int) []float32 { return middle },
+		"crowded": func(int) []float32 { return near(rng, middle, 0.97) },
+		"all":     func(int) []float32 { return unitVectors(rng, 1, dim)[0] },
+	} {
+		t.Run(name, func(t *testing.T) {
+			rs := newRows(dim)
+			flat := newFlat(rs, numbered(func(row int32) uint64 { return uint64(row) }))
+			var all []candidate
+			q := newQuery(near(rng, middle, 0.99))
+			for i := range n {
+				v := of(i)
+				s := sketchOf(v)
+				row := rs.add(v, &s)
+				flat.Add(row)
+				all = append(all, candidateOf(row, differ(s.first(), q.sketch.first())))
+			}
+			visits, worst := 0, 0
+			scan := newScan(rs, q, forHits, anyScore, visit(func(row int32) float32 {
+				visits++
+				worst = max(worst, all[row].distance())
+				return anyScore
+			}))
+			scan.list(&flat.list)
+			slices.Sort(all)
+			if visits != forHits.products || !q.limited || len(q.near) != forHits.reads {
+				t.Errorf("%d exact scores and %d reads of %d rows, left out: %v", visits, len(q.near), n, q.limited)
+			}
+			if limit := all[forHits.reads-1].distance(); worst > limit {
+				t.Errorf("a row is scored whose first bits differ by %d, there are %d up to %d", worst, forHits.reads, limit)
+			}
+		})
 	}
 }
 
@@ -88,9 +131,10 @@ func TestScanOfRealTexts(t *testing.T) {
 		vectors = append(vectors, vectorOf(next()))
 	}
 	rs, flat, _ := filled(rand.New(rand.NewSource(1)), vectors)
-	for gate, z := range map[float32]float64{0.97: hitZ, 0.6: nearZ} {
-		pairs, lost, nearest, other := 0, 0, 0, 0
+	for gate, effort := range map[float32]effort{0.97: forHits, 0.6: forAnchor} {
+		pairs, lost, nearest, other := 0, 0, 0, 0 // of the scans that no bound cut
 		for i := range 1000 {
+			before, lostBefore := pairs, lost
 			q := newQuery(vectorOf(next()))
 			if i%2 == 0 {
 				q = newQuery(near(rand.New(rand.NewSource(int64(i))), vectors[i], float64(gate)+0.01))
@@ -109,12 +153,13 @@ func TestScanOfRealTexts(t *testing.T) {
 					top = neighbor{uint64(row), row, score}
 				}
 			}
-			newScan(rs, q, z, gate, visit(func(row int32) float32 {
-				if flat.has(row) {
-					lost--
-				}
+			newScan(rs, q, effort, gate, visit(func(row int32) float32 {
+				lost--
 				return gate
-			})).all()
+			})).list(&flat.list)
+			if q.limited {
+				pairs, lost = before, lostBefore
+			}
 			if top.score >= gate {
 				nearest++
 				if found := flat.Search(q, 1, gate, nil); len(found) == 0 || found[0].score < top.score {
@@ -150,10 +195,10 @@ func filled(rng *rand.Rand, vectors [][]float32) (*rows, *flat, [][]float32) {
 	return rs, flat, vectors
 }
 
-// TestSearchWhileRowsMove removes rows at every pause of a scan, where all rows are near, and where the few that are wait for the end of
-// the scan: no row that stays is missed or found twice, and none is named that left.
+// TestSearchWhileRowsMove removes rows at every pause of a scan, where so many rows are near that a bound cuts it, and where they are few: no row
+// is found twice, none is named that left, and of the few none that stays is missed.
 func TestSearchWhileRowsMove(t *testing.T) {
-	for _, each := range []int{1, 40} {
+	for _, each := range []int{1, scanRows / 32} {
 		rng := rand.New(rand.NewSource(1))
 		v := unitVectors(rng, 2, 12)
 		near, far := sketchOf(v[0]), sketchOf(v[1])
@@ -183,6 +228,9 @@ func TestSearchWhileRowsMove(t *testing.T) {
 			}
 		})
 		seen := map[int32]bool{}
+		if each > 1 && 3*scanRows/each > forAnchor.products {
+			t.Fatal("too many rows are near")
+		}
 		for _, n := range flat.Search(q, 4*scanRows, 0.9, nil) {
 			if seen[n.row] {
 				t.Fatalf("row %d is found twice", n.row)
@@ -190,7 +238,7 @@ func TestSearchWhileRowsMove(t *testing.T) {
 			seen[n.row] = true
 		}
 		for row := int32(0); row < 3*scanRows; row += int32(each) {
-			if !gone[row] && !seen[row] {
+			if !gone[row] && !seen[row] && each > 1 {
 				t.Fatalf("row %d is missed", row)
 			}
 		}
@@ -225,7 +273,7 @@ func TestSketchBitsDifferByTheAngle(t *testing.T) {
 func TestCut(t *testing.T) {
 	for _, n := range []int{64, 256, 512} {
 		for _, cosine := range []float32{0.999, 0.97, 0.8, 0.6, 0.45, 0} {
-			for z, loss := range map[float64]float64{hitZ: 1e-6, nearZ: 2.3e-4} {
+			for z, loss := range map[float64]float64{forHits.z: 1e-6, forAnchor.z: 2.3e-4} {
 				p := math.Acos(float64(cosine)) / math.Pi
 				cut := cutFor(n, cosine, z)
 				if got := binomialTail(n, p, cut); got > 2*loss {
@@ -237,8 +285,8 @@ func TestCut(t *testing.T) {
 			}
 		}
 	}
-	if cutFor(512, anyScore, hitZ) != 512 || cutFor(64, 1, hitZ) > 8 {
-		t.Errorf("cuts of no gate and of 1: %d, %d", cutFor(512, anyScore, hitZ), cutFor(64, 1, hitZ))
+	if cutFor(512, anyScore, forHits.z) != 512 || cutFor(64, 1, forHits.z) > 8 {
+		t.Errorf("cuts of no gate and of 1: %d, %d", cutFor(512, anyScore, forHits.z), cutFor(64, 1, forHits.z))
 	}
 }
 

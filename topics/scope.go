@@ -33,8 +33,8 @@ type topic struct {
 
 // chain is the set of entries under the same earlier turns.
 type chain struct {
-	id   ChainID
-	rows []int32
+	id ChainID
+	list
 }
 
 // entry is one member. id, topic, chain and born never change.
@@ -47,7 +47,7 @@ type entry struct {
 	born, last int64
 	row        int32 // in scope.rows
 	next, prev int32 // rows of the members of the topic beside it in the ring
-	inChain    int32 // index in chain.rows
+	inChain    int32 // slot in chain.list
 	attempts   int8  // searches for a parent that found none
 	gone       bool
 }
@@ -86,7 +86,7 @@ func (s *scope) insertLocked(m Member, sk *sketch) *entry {
 	}
 	s.entries[e.row] = e
 	e.topic.add(e)
-	e.inChain, e.chain.rows = int32(len(e.chain.rows)), append(e.chain.rows, e.row)
+	e.inChain = e.chain.add(s.rows, e.row)
 	if first := e.topic.size == 1; first || e.exceedsAnchor(1) {
 		s.anchorLocked(e)
 	}
@@ -110,7 +110,8 @@ func (s *scope) removeLocked(e *entry) {
 	} else if anchorLeft {
 		s.stale = append(s.stale, t)
 	}
-	if e.chain.remove(s, e); len(e.chain.rows) == 0 {
+	s.entries[e.chain.remove(e.inChain)].inChain = e.inChain
+	if len(e.chain.members) == 0 {
 		delete(s.chains, e.chain.id)
 	}
 	s.rows.remove(e.row)
@@ -144,14 +145,6 @@ func (t *topic) members(yield func(*entry) bool) {
 			return
 		}
 	}
-}
-
-// remove takes e out of the chain. The last one takes its place.
-func (c *chain) remove(s *scope, e *entry) {
-	last := len(c.rows) - 1
-	moved := s.entries[c.rows[last]]
-	c.rows[e.inChain], moved.inChain = moved.row, e.inChain
-	c.rows = c.rows[:last]
 }
 
 // refreshLocked makes the most important member of every stale topic its anchor (Alg. 5, Refresh) and returns these members.

@@ -3,13 +3,11 @@ package topics
 import (
 	"cmp"
 	"sync"
+	"sync/atomic"
 )
 
 // MaxMatches bounds the matches of one search: more than one, because guards may refuse the first ones.
 const MaxMatches = 4
-
-// listShare is how many rows a scan reads in the time in which one member of a list is found in memory, some 25 ns.
-const listShare = 256
 
 // queries are used again for the room that their scans took.
 var queries = sync.Pool{New: func() any { return new(query) }}
@@ -21,7 +19,7 @@ type Query struct {
 	Vector []float32 // of unit length; not kept
 	// Hit raises the hit gate for this request; below Options.Hit it has no effect.
 	Hit float64
-	// Nearest asks for Route.Nearest below the gate too, which costs many times as much: for an explanation.
+	// Nearest asks for Route.Nearest below the gate too, which costs more and may miss a better one far below the gate: for an explanation.
 	Nearest bool
 	// From asks for Route.Nearest from this score on, below the gate: the nearer to that, the less it costs. 0: it is not asked for.
 	From float64
@@ -65,7 +63,8 @@ func (a Match) compare(b Match) int {
 // log, from which the same state is built again) must see when it happens and what it chose.
 //
 // All entries under the earlier turns of q are compared first, and a hit needs no route. A pair at a gate is lost with a probability
-// of 1e-6 at the hit gate and 2e-4 at the route gate, a nearer pair less often (see scan); every score is exact.
+// of 1e-6 at the hit gate and 2e-4 at the route gate, a nearer pair less often, and more often only where vectors are crowded (see the package
+// comment); every score is exact.
 func (t *Topics) Search(q Query) (r Route, ok bool) {
 	s := t.scope(q.Scope)
 	if s == nil || len(q.Vector) != t.dim.get() {
@@ -79,8 +78,11 @@ func (t *Topics) Search(q Query) (r Route, ok bool) {
 	if len(s.stale) > 0 {
 		return r, false
 	}
-	if v := s.verification(q, request); !v.all(&r) {
+	hit := s.verification(q, request).all(&r)
+	request.count(&t.limited.hits)
+	if !hit {
 		s.routeLocked(request, &r)
+		request.count(&t.limited.anchors)
 	}
 	return r, true
 }
@@ -89,6 +91,14 @@ func (t *Topics) Search(q Query) (r Route, ok bool) {
 func (q *query) release() {
 	q.vector, q.lock = nil, nil
 	queries.Put(q)
+}
+
+// count counts a search that a bound cut.
+func (q *query) count(limited *atomic.Int64) {
+	if q.limited {
+		limited.Add(1)
+	}
+	q.limited = false
 }
 
 // Refresh chooses an anchor for every topic of the scope that lost its own (paper 002, Alg. 5): the most important member,
@@ -144,12 +154,7 @@ func (v *verification) all(r *Route) bool {
 	if v.set == nil {
 		return false
 	}
-	s := newScan(v.scope.rows, v.query, hitZ, v.min, v)
-	if len(v.set.rows) < int(v.scope.rows.end)/listShare {
-		s.checkRows(v.set.rows) // without a pause: they may change
-	} else {
-		s.all()
-	}
+	newScan(v.scope.rows, v.query, forHits, v.min, v).list(&v.set.list)
 	if len(v.found.items) > 0 {
 		r.Nearest = v.found.items[0]
 	}

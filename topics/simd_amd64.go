@@ -15,22 +15,6 @@ func fastest() form {
 	return inGo
 }
 
-// simd64 does as many rows as it can, a multiple of 64, and returns their number.
-func simd64(dst, rows []uint64, q uint64, cut int) (done int) {
-	n := len(rows) &^ 63
-	switch {
-	case n == 0:
-		return 0
-	case used == inAVX512:
-		near64AVX512(&dst[0], &rows[0], n, q, cut)
-	case used == inAVX2:
-		near64AVX2(&dst[0], &rows[0], n, q, cut)
-	default:
-		return 0
-	}
-	return n
-}
-
 // simd256 does as many rows as it can, a multiple of 64, and returns their number.
 func simd256(dst []uint64, rows [][4]uint64, q *[4]uint64, cut int) (done int) {
 	n := len(rows) &^ 63
@@ -50,16 +34,10 @@ func simd256(dst []uint64, rows [][4]uint64, q *[4]uint64, cut int) (done int) {
 //go:noescape
 func hadamardAVX2(x *[sketchBits]float32)
 
-// In the next four, n is a multiple of 8, and not 0. dst gets n bits.
-
-//go:noescape
-func near64AVX512(dst, rows *uint64, n int, q uint64, cut int)
+// In the next two, n is a multiple of 8, and not 0. dst gets n bits.
 
 //go:noescape
 func near256AVX512(dst *uint64, rows *[4]uint64, n int, q *[4]uint64, cut int)
-
-//go:noescape
-func near64AVX2(dst, rows *uint64, n int, q uint64, cut int)
 
 //go:noescape
 func near256AVX2(dst *uint64, rows *[4]uint64, n int, q *[4]uint64, cut int)

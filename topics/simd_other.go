@@ -6,6 +6,4 @@ func fastest() form { return inGo }
 
 func hadamardAVX2(*[sketchBits]float32) { panic("not in this build") }
 
-func simd64([]uint64, []uint64, uint64, int) (done int) { return 0 }
-
 func simd256([]uint64, [][4]uint64, *[4]uint64, int) (done int) { return 0 }

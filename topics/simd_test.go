@@ -71,13 +71,13 @@ func TestHadamardFormsAgree(t *testing.T) {
 	}
 }
 
-// naiveNear is what both functions must return, bit by bit.
-func naiveNear(words int, rows []uint64, q []uint64, cut int) []uint64 {
-	near := make([]uint64, (len(rows)/words+63)/64)
-	for i := range len(rows) / words {
+// naiveNear is what near256 must return, bit by bit.
+func naiveNear(rows [][4]uint64, q *[4]uint64, cut int) []uint64 {
+	near := make([]uint64, (len(rows)+63)/64)
+	for i, row := range rows {
 		differ := 0
-		for w := range words {
-			for x := rows[i*words+w] ^ q[w]; x != 0; x >>= 1 {
+		for w := range row {
+			for x := row[w] ^ q[w]; x != 0; x >>= 1 {
 				differ += int(x & 1)
 			}
 		}
@@ -90,7 +90,7 @@ func naiveNear(words int, rows []uint64, q []uint64, cut int) []uint64 {
 
 const guard = 0xdeadbeefdeadbeef
 
-// compareForms runs all forms over n rows of words, and finds what they write outside of their words of dst. The rows begin at an odd
+// compareForms runs all forms over rows of four words, and finds what they write outside of their words of dst. The rows begin at an odd
 // place of their array.
 func compareForms(t *testing.T, rows, q []uint64, cut int) {
 	t.Helper()
@@ -98,18 +98,13 @@ func compareForms(t *testing.T, rows, q []uint64, cut int) {
 	for i := range four {
 		four[i] = [4]uint64(rows[4*i:])
 	}
-	for words, near := range map[int]func(dst []uint64){
-		1: func(dst []uint64) { near64(dst, rows, q[0], cut) },
-		4: func(dst []uint64) { near256(dst, four, (*[4]uint64)(q), cut) },
-	} {
-		want := append(naiveNear(words, rows[:len(rows)/words*words], q, cut), guard)
-		eachForm(func(name string) {
-			got := slices.Repeat([]uint64{guard}, len(want))
-			if near(got); !slices.Equal(got, want) {
-				t.Errorf("%s, %d words, %d rows, cut %d: %#x, want %#x", name, words, len(rows)/words, cut, got, want)
-			}
-		})
-	}
+	want := append(naiveNear(four, (*[4]uint64)(q), cut), guard)
+	eachForm(func(name string) {
+		got := slices.Repeat([]uint64{guard}, len(want))
+		if near256(got, four, (*[4]uint64)(q), cut); !slices.Equal(got, want) {
+			t.Errorf("%s, %d rows, cut %d: %#x, want %#x", name, len(four), cut, got, want)
+		}
+	})
 }
 
 // TestHamming compares each form with a count of single bits, for all lengths about the blocks of the forms, all places that a slice
@@ -144,29 +139,22 @@ func TestNearAtTheCut(t *testing.T) {
 
 func TestNearWantsRoom(t *testing.T) {
 	for _, n := range []int{1, 64, 65, 128} {
-		for name, near := range map[string]func(){
-			"64":  func() { near64(make([]uint64, (n-1)/64), make([]uint64, n), 0, 0) },
-			"256": func() { near256(make([]uint64, (n-1)/64), make([][4]uint64, n), new([4]uint64), 0) },
-		} {
-			t.Run(fmt.Sprint(name, "/", n), func(t *testing.T) {
-				defer func() {
-					if recover() == nil {
-						t.Error("a dst that is too short is written beyond its end")
-					}
-				}()
-				near()
-			})
-		}
+		t.Run(fmt.Sprint(n), func(t *testing.T) {
+			defer func() {
+				if recover() == nil {
+					t.Error("a dst that is too short is written beyond its end")
+				}
+			}()
+			near256(make([]uint64, (n-1)/64), make([][4]uint64, n), new([4]uint64), 0)
+		})
 	}
 }
 
 func TestNearAllocatesNothing(t *testing.T) {
 	if n := testing.AllocsPerRun(10, func() {
 		var dst [2]uint64
-		rows, q := [128]uint64{}, [4]uint64{}
-		near64(dst[:], rows[:], 1, 2)
-		four := [128][4]uint64{}
-		near256(dst[:], four[:], &q, 2)
+		rows, q := [128][4]uint64{}, [4]uint64{}
+		near256(dst[:], rows[:], &q, 2)
 	}); n != 0 {
 		t.Errorf("%v allocations", n)
 	}
@@ -193,18 +181,16 @@ func FuzzHamming(f *testing.F) {
 // BenchmarkHamming scans 40,960 rows in each form.
 func BenchmarkHamming(b *testing.B) {
 	const n = 40_960
-	one, four, dst := make([]uint64, n), make([][4]uint64, n), make([]uint64, n/64)
-	for i := range one {
-		one[i], four[i] = rand.Uint64(), [4]uint64{rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64()}
+	rows, dst := make([][4]uint64, n), make([]uint64, n/64)
+	for i := range rows {
+		rows[i] = [4]uint64{rand.Uint64(), rand.Uint64(), rand.Uint64(), rand.Uint64()}
 	}
 	eachForm(func(name string) {
-		for bits, near := range map[int]func(){64: func() { near64(dst, one, one[0], 18) }, 256: func() { near256(dst, four, &four[0], 101) }} {
-			b.Run(fmt.Sprintf("%s/%d", name, bits), func(b *testing.B) {
-				for b.Loop() {
-					near()
-				}
-				b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
-			})
-		}
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				near256(dst, rows, &rows[0], 101)
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/n, "ns/row")
+		})
 	})
 }

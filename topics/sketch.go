@@ -3,6 +3,8 @@ package topics
 import (
 	"math"
 	"sync"
+
+	"reprise/topics/internal/hnsw"
 )
 
 const (
@@ -18,16 +20,25 @@ const (
 // bytes.
 type sketch [sketchWords]uint64
 
+func (s *sketch) first() firstPart { return firstPart(s[:firstWords]) }
+
+// distance is the number of bits in which two sketches differ.
+func (s *sketch) distance(t *sketch) int {
+	return differ(s.first(), t.first()) + differ([firstWords]uint64(s[firstWords:]), [firstWords]uint64(t[firstWords:]))
+}
+
 // query is what a request is compared by.
 type query struct {
 	vector []float32
 	sketch sketch
 	lock   pauser // long scans pause it while they hold no row; nil: nothing waits
 
+	limited bool // a bound of a scan left out rows that could have been found
+
 	set   [scanRows / 64]uint64 // room for scans
-	rows  []int32
 	near  []candidate
 	ranks []candidate
+	found []hnsw.Found
 }
 
 // pauser lets writers pass that wait for a lock that the caller holds for reading.

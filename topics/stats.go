@@ -39,11 +39,15 @@ type ScopeStats struct {
 // Stats counts what a Topics holds.
 type Stats struct {
 	Topics, Entries int
-	Scopes          []ScopeStats // the largest first
+	// LimitedHits and LimitedAnchors count the searches, for answers and for an anchor, of which a bound left out some that could have been found:
+	// see the package comment. Anchors are so many in a scope of 50,000 topics that most searches that find none count.
+	LimitedHits, LimitedAnchors int64
+	Scopes                      []ScopeStats // the largest first
 }
 
 // Stats returns the counts. It costs O(scopes).
 func (t *Topics) Stats() (all Stats) {
+	all.LimitedHits, all.LimitedAnchors = t.limited.hits.Load(), t.limited.anchors.Load()
 	for _, s := range t.allScopes() {
 		one := s.stats()
 		all.Topics += one.Topics

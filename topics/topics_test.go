@@ -235,6 +235,35 @@ func TestIsolation(t *testing.T) {
 	}
 }
 
+// TestCrowdedVectors: entries with equal vectors make a search no wider than its bounds, which Stats counts, and those under other earlier turns
+// take nothing of it. All of them are forgotten as others are.
+func TestCrowdedVectors(t *testing.T) {
+	topics, crowd := inPlane(t, nil), ChainID{1}
+	n := EntryID(3 * forHits.reads)
+	for id := EntryID(1); id <= n; id++ {
+		if _, _, err := topics.Add(Member{ID: id, Chain: crowd, Topic: 1, Vector: plane(0), Seq: int64(id)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	put(t, topics, n+1, 2, 10)
+	for i, c := range []struct {
+		chain   ChainID
+		hits    int
+		limited int64
+	}{{ChainID{}, 1, 0}, {crowd, MaxMatches, 1}, {ChainID{2}, 0, 1}, {crowd, MaxMatches, 2}} {
+		r := search(topics, Query{Chain: c.chain, Vector: plane(2)})
+		if got := topics.Stats().LimitedHits; len(r.Matches) != c.hits || got != c.limited {
+			t.Errorf("search %d: %d hits, %d searches cut so far, want %d and %d", i, len(r.Matches), got, c.hits, c.limited)
+		}
+	}
+	for id := EntryID(1); id <= n; id++ {
+		topics.Forget(id)
+	}
+	if r := search(topics, Query{Chain: crowd, Vector: plane(2)}); len(r.Matches) > 0 || topics.Stats().LimitedHits != 2 {
+		t.Errorf("after the crowd left: %v, %d searches cut", r.Matches, topics.Stats().LimitedHits)
+	}
+}
+
 func TestAdd(t *testing.T) {
 	topics := inPlane(t, nil)
 	if _, _, err := topics.Add(Member{Vector: plane(0)}); err == nil {

@@ -78,6 +78,9 @@ func collectTopics(st topics.Stats, p observe.Page) {
 		}
 	}
 	p.Count("index_rebuilds_total", "Graphs built, whether they were good enough to serve or not.", float64(int64(rebuilds)))
+	const limits = "Searches of which a bound left out rows that could have been found: for hits where the vectors of a scope are crowded, for anchors also where there are many."
+	p.Count("index_limited_total", limits, float64(st.LimitedHits), "search", "hit")
+	p.Count("index_limited_total", limits, float64(st.LimitedAnchors), "search", "anchor")
 	p.Count("index_faults_total", "Panics of a graph, each answered by a scan.", float64(int64(panics)))
 	p.Gauge("index_graph_nodes", "Anchors in graphs, whether these serve or not.", float64(nodes))
 	p.Gauge("index_graph_pending", "Anchors of scopes with a graph that wait to be inserted; searches scan them beside the graph.", float64(pending))
