@@ -47,7 +47,7 @@ func (s *Server) foundElsewhere(e *store.Entry, asks uint64) {
 	if family == nil {
 		return
 	}
-	s.misses.Found(&misses.Request{Tenant: e.Tenant, Namespace: e.Namespace, Scope: e.Scope, Asks: asksOf(family, asks)}, uint64(e.ID), e.Expires, e.Chain != [32]byte{})
+	s.misses.Found(&misses.Request{Tenant: e.Tenant, Namespace: e.Namespace, Scope: e.Scope, Asks: asksOf(family, asks)}, uint64(e.ID), e.Expires, e.Turn > 0)
 }
 
 // missed finds why the request missed, which goes to the upstream next, and adds it to the detail of the response: the header of the answer has

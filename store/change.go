@@ -31,6 +31,23 @@ func (s *Store) Put(e *Entry, at policy.Tick) []Event {
 	return evs
 }
 
+// Move puts the entry id under another scope, conversation and topic, with the vector that it has there. All else stays, its state in the policy too.
+// It returns no event for an unknown entry, else an EventInsert that replaces it.
+func (s *Store) Move(id policy.ID, to Entry) []Event {
+	return s.change(func(evs *events) {
+		old := s.core.table.ids[id]
+		if old == nil {
+			return
+		}
+		e := old.entry(old.more)
+		e.Scope, e.Chain, e.Topic = to.Scope, to.Chain, to.Topic
+		r := compact(e)
+		r.last = old.last
+		r.use.Store(old.use.Load())
+		*evs = append(*evs, s.core.changed(old, r, to.Vector, s.clock.last()))
+	})
+}
+
 // Hit counts a request that id answered. A parent other than 0 is a dependency that was found only now. An unknown id changes
 // nothing and returns false.
 func (s *Store) Hit(id, parent policy.ID, at policy.Tick) (ev Event, ok bool) {

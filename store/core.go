@@ -111,13 +111,24 @@ func (c *core) stored(r *resident, ev Event) Event {
 // replace replaces the answer of old by r. The fields that identify an entry for topics do not change.
 func (c *core) replace(old, r *resident, vector []float32, at policy.Tick, evs *events) {
 	r.ID, r.last = old.ID, max(old.last, at.Seq)
-	r.Topic = old.Topic
+	moved := r.of.scope != old.of.scope // into a frame, or out of one
+	if !moved {
+		r.Topic = old.Topic
+	}
 	if r.Parent == 0 || r.Parent == r.ID {
 		r.Parent = old.Parent
 	}
-	if old.Prompt != "" && r.Prompt != "" {
+	if old.Prompt != "" && r.Prompt != "" && !moved {
 		r.setChain(old.chain())
 	}
+	ev := c.changed(old, r, vector, at)
+	c.keeper.link(r.ID, r.Parent)
+	c.settle(r, ev, c.keeper.ledger.Replace(r.item(), at, nil), evs)
+}
+
+// changed puts r into the place of old, of the same id.
+func (c *core) changed(old, r *resident, vector []float32, at policy.Tick) Event {
+	c.sawTopic(r.Topic)
 	if c.opt.Outside {
 		c.inside.drop(old)
 	}
@@ -125,8 +136,7 @@ func (c *core) replace(old, r *resident, vector []float32, at policy.Tick, evs *
 	c.table.noteVector(r, vector)
 	ev := c.stored(r, Event{Kind: EventInsert, ID: r.ID, At: at, Vector: vector, Replaced: true})
 	c.emit(&ev, r)
-	c.keeper.link(r.ID, r.Parent)
-	c.settle(r, ev, c.keeper.ledger.Replace(r.item(), at, nil), evs)
+	return ev
 }
 
 // settle removes the victims of an insertion, and adds the events of both.

@@ -32,6 +32,9 @@ func (t *table) add(r *resident) {
 // replace replaces old by r, which has the same id and key, and moves the aliases of old to r.
 func (t *table) replace(old, r *resident) {
 	r.setAliases(old.aliases())
+	if r.Topic != old.Topic && t.anchors != nil && t.anchors[old.Topic] == old.ID {
+		delete(t.anchors, old.Topic)
+	}
 	t.add(r)
 	for _, a := range r.aliases() {
 		t.keys[a.key] = r

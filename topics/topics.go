@@ -199,6 +199,15 @@ func (t *Topics) join(s *scope, m Member, sk *sketch) (e *entry, anchor bool) {
 	return e, e.topic.anchor == e
 }
 
+// Placed is the scope and the earlier turns under which an entry was added; false where it is unknown.
+func (t *Topics) Placed(id EntryID) (ScopeID, ChainID, bool) {
+	e := t.entry(id)
+	if e == nil {
+		return ScopeID{}, ChainID{}, false
+	}
+	return e.topic.scope.id, e.chain.id, true
+}
+
 // Forget removes entries, evicted or purged: no search returns them from now on and their vectors are wiped. A topic
 // without members ends, a scope without entries is freed. Unknown ids are ignored. A topic that loses its anchor this way
 // has none until Refresh.

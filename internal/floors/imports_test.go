@@ -22,7 +22,7 @@ type room struct {
 const lowest = "internal/container internal/suggest internal/yamlfile"
 
 // everything is what programs may import.
-const everything = "internal policy embed topics topics/reuse store " +
+const everything = "internal policy embed topics topics/frames topics/reuse store " +
 	"proxy proxy/cache proxy/upstream proxy/api proxy/canon proxy/answer proxy/observe proxy/admin proxy/gate proxy/rules proxy/tracing " +
 	"proxy/deadline proxy/internal"
 
@@ -36,7 +36,8 @@ var rooms = []room{
 	{"policy", 1, "internal/container"},
 	{"embed", 1, ""},
 	{"topics", 2, "embed"},
-	{"topics/reuse", 2, ""},
+	{"topics/frames", 2, ""},
+	{"topics/reuse", 2, "topics/frames"},
 	{"store", 2, "policy"},
 	{"proxy/internal", 3, ""},
 	{"proxy/deadline", 3, ""},
@@ -44,7 +45,7 @@ var rooms = []room{
 	{"proxy/canon", 3, ""},
 	{"proxy/answer", 3, ""},
 	{"proxy/api", 3, "proxy/canon proxy/answer proxy/internal"},
-	{"proxy/cache", 3, "policy embed topics topics/reuse store"},
+	{"proxy/cache", 3, "policy embed topics topics/frames topics/reuse store"},
 	{"proxy/upstream", 3, lowest + " policy proxy/internal proxy/deadline proxy/tracing"},
 	{"proxy/rules", 3, "proxy/canon topics/reuse"},
 	{"proxy/gate", 3, "proxy/internal"},

@@ -2,6 +2,7 @@ package cache
 
 import (
 	"cmp"
+	"encoding/binary"
 	"hash/maphash"
 	"time"
 
@@ -91,14 +92,15 @@ func (c *Cache) Asks(r *Request, f *Finding) uint64 {
 // asksOf is the digest of r's form, which is made once.
 func (f *Finding) asksOf(r *Request) uint64 {
 	if f.asks == 0 {
-		f.asks = asksOf(f.formOf(r))
+		f.asks = asksOf(f.formOf(r), f.place(r).other)
 	}
 	return f.asks
 }
 
-func asksOf(form *normal.Form) uint64 {
+// asksOf is the digest of what asks in a prompt, and of the rest of that.
+func asksOf(form *normal.Form, other uint64) uint64 {
 	var room [2048]byte
-	return maphash.Bytes(asksSeed, form.Append(room[:0]))
+	return maphash.Bytes(asksSeed, binary.LittleEndian.AppendUint64(form.Append(room[:0]), other))
 }
 
 // State is whether the entry of an id is there, and whether it has not expired for r.

@@ -120,10 +120,10 @@ func New(o Options) (*Cache, error) {
 	}
 	s := &state{store: o.Store, topics: o.Topics, readers: o.Readers, log: o.Log, studied: o.Studied}
 	if o.Meaning && o.Judge != nil {
-		s.forms = newForms(o.Store)
+		s.forms = newForms(o.Store, &s.templates)
 		s.forms.found = o.Found
 	}
-	l := newLearner(&o, s.forms)
+	l := newLearner(&o, s.forms, &s.templates)
 	v := newVerdicts(&o, l, s)
 	s.turns = turns{o.Store, v}
 	return &Cache{opt: o, state: s, learner: l, verdicts: v, follower: &Follower{state: s, learner: l}, answers: answers{o.Remote, s},

@@ -90,7 +90,7 @@ func newRig(t testing.TB, change ...func(*store.Options, *Options)) *rig {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { o.Store.Close() })
-	dim := 2
+	dim := o.Embedder.Dim()
 	if e, ok := o.Embedder.(*remote); ok {
 		dim = e.Dim()
 	}

@@ -71,6 +71,9 @@ func (c *Cache) Keep(_ context.Context, r *Request, f *Finding, e *store.Entry) 
 // describe sets what an entry has from its request.
 func (c *Cache) describe(r *Request, f *Finding, e *store.Entry) {
 	e.Key, e.Scope, e.Parent, e.Turn = r.Key, r.Scope, f.Parent, max(e.Turn, int32(len(r.Turns)))
+	if f.asked != nil && e.Prompt != "" {
+		e.Scope = f.asked.scope
+	}
 	if e.Vector != nil || c.opt.GivenTopics {
 		e.Topic = c.opt.topicOf(r, f)
 	}

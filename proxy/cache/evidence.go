@@ -1,6 +1,7 @@
 package cache
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	"reprise/embed"
@@ -21,7 +22,28 @@ func (l *learner) keepEvidence(o *Options) {
 }
 
 // Counts implements store.Counter.
-func (l *learner) Counts() []byte { return l.Rates().Append(nil) }
+func (l *learner) Counts() []byte {
+	frames := l.templates.Append(nil)
+	if len(frames) == 0 {
+		return l.Rates().Append(nil)
+	}
+	return l.Rates().Append(append(binary.AppendUvarint([]byte{withFrames}, uint64(len(frames))), frames...))
+}
+
+// withFrames is the first byte of counts behind frames. Those of evidence begin with their version.
+const withFrames = 0xfe
+
+// splitFrames returns the frames, and what is behind them.
+func splitFrames(body []byte) (frames, rest []byte) {
+	if len(body) == 0 || body[0] != withFrames {
+		return nil, body
+	}
+	size, n := binary.Uvarint(body[1:])
+	if body = body[1+max(n, 0):]; n <= 0 || size > uint64(len(body)) {
+		return nil, nil
+	}
+	return body[:size], body[size:]
+}
 
 // restoreEvidence makes the counts those that the store has kept. Bytes that cannot be read, as of another version, change nothing.
 func (l *learner) restoreEvidence(body []byte) error {
@@ -29,6 +51,8 @@ func (l *learner) restoreEvidence(body []byte) error {
 		return nil
 	}
 	return guard("evidence", func() error {
+		frames, body := splitFrames(body)
+		l.templates.restore(frames)
 		book, err := evidence.Decode(body, l.meaning.Load().of)
 		if err != nil {
 			return fmt.Errorf("read what was counted of reused answers, which starts again from nothing: %w", err)

@@ -61,8 +61,8 @@ func (c *Cache) Explain(ctx context.Context, r *Request) (*Explanation, error) {
 }
 
 func (c *Cache) explainForm(r *Request, f *Finding, x *Explanation) {
-	f.Chain = c.state.turns.chain(r)
-	if c.state.forms == nil {
+	f.ask(c.state, r, false)
+	if c.state.forms == nil || f.asked.text == "" {
 		return
 	}
 	e, stored := c.state.forms.find(r, f)
@@ -77,7 +77,7 @@ func (c *Cache) explainMeaning(ctx context.Context, r *Request, f *Finding, x *E
 		if err := c.embed(ctx, r, f); err != nil || f.Vector == nil {
 			return err
 		}
-		x.Route = c.state.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: c.opt.gate(r), Nearest: true})
+		x.Route = c.state.route(topics.Query{Scope: topics.ScopeID(f.asked.scope), Chain: f.Chain, Vector: f.Vector, Hit: c.opt.gate(r), Nearest: true})
 		return nil
 	})
 	if err != nil {
@@ -111,7 +111,7 @@ func (x *Explanation) has(e *store.Entry, similarity float64, over bool) bool {
 func (x *Explanation) compare(c *Cache, r *Request, f *Finding, k Candidate) {
 	now := c.opt.Now()
 	if k.Stored == nil && x.Asked != nil {
-		k.Stored = c.state.forms.of(k.Entry.Prompt)
+		k.Stored = c.state.forms.of(k.Entry)
 	}
 	k.Verdict, k.Refused, k.Fresh = c.learner.judge(r, f, k.Entry, k.Stored, k.Similarity, neverExplore), c.verdicts.refuses(r.Key, k.Entry), r.fresh(k.Entry, now)
 	x.Candidates = append(x.Candidates, k)

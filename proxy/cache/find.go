@@ -101,6 +101,7 @@ func (c *Cache) Find(ctx context.Context, r *Request) (f *Finding, err error) {
 	f = &Finding{Parent: c.state.turns.parent(r)}
 	if c.opt.comparable(r) {
 		f.Compared = true
+		f.ask(c.state, r, true)
 		err = (&search{c: c, r: r, f: f, draw: c.learner.drawFor(r)}).run(ctx)
 	}
 	c.renews(r, f)
@@ -137,7 +138,7 @@ func (c *Cache) embed(ctx context.Context, r *Request, f *Finding) (err error) {
 	}
 	defer r.step(StepEmbed)()
 	start := c.opt.Now()
-	f.Vector, err = c.embedder.vector(ctx, r.Prompt)
+	f.Vector, err = c.embedder.vector(ctx, f.asked.vectorText())
 	if f.Vector != nil {
 		f.EmbedTook = max(c.opt.Now().Sub(start), 1)
 	}

@@ -18,23 +18,28 @@ import (
 // An entry that has left the store stays here until sweeps come to it. They are part of additions, and check eight times as many entries as
 // are added, so that at most some seventh of the entries have left.
 type forms struct {
-	store *store.Store
-	seed  maphash.Seed
-	found func(e *store.Entry, asks uint64) // of Options.Found; nil: none
+	store     *store.Store
+	templates *templates
+	seed      maphash.Seed
+	found     func(e *store.Entry, asks uint64) // of Options.Found; nil: none
 
 	mu    sync.RWMutex // protects what follows
 	ids   map[uint64]policy.ID
 	added int // since the last sweep
 
-	made [1024]atomic.Pointer[normal.Form] // of stored prompts, by a hash of the prompt
+	made [1024]atomic.Pointer[normal.Form] // of what stored prompts ask, by a hash of that
 }
 
 // longestMade is how many bytes a prompt has at most whose form is kept: its tokens take ten times as many.
 const longestMade = 512
 
-// of returns the form of a stored prompt. It makes the forms of the prompts that are asked for most once; without x it keeps none.
-func (x *forms) of(prompt string) *normal.Form {
-	if x == nil || len(prompt) > longestMade {
+// of returns the form of what a stored prompt asks. It makes the forms that are asked for most once.
+func (x *forms) of(e *store.Entry) *normal.Form {
+	if x == nil {
+		return normal.Of(e.Prompt)
+	}
+	prompt := x.templates.asks(e).text
+	if len(prompt) > longestMade {
 		return normal.Of(prompt)
 	}
 	slot := &x.made[maphash.String(x.seed, prompt)%uint64(len(x.made))]
@@ -59,8 +64,8 @@ const (
 	sweepSize  = 8 * sweepAfter
 )
 
-func newForms(s *store.Store) *forms {
-	return &forms{store: s, seed: maphash.MakeSeed(), ids: map[uint64]policy.ID{}}
+func newForms(s *store.Store, t *templates) *forms {
+	return &forms{store: s, templates: t, seed: maphash.MakeSeed(), ids: map[uint64]policy.ID{}}
 }
 
 // digest is that of a prompt in its conversation, by what it asks.
@@ -80,16 +85,16 @@ func (x *forms) get(digest uint64) (policy.ID, bool) {
 // find returns the entry whose prompt has the normal form of r's in an equivalent conversation, and that form; nil where there is none. It
 // gives f the form of r.
 func (x *forms) find(r *Request, f *Finding) (*store.Entry, *normal.Form) {
-	f.digest = x.digest(r.Scope, f.Chain, f.asksOf(r))
+	f.digest = x.digest(f.asked.scope, f.Chain, f.asksOf(r))
 	id, ok := x.get(f.digest)
 	if !ok {
 		return nil, nil
 	}
 	e, ok := x.store.Get(id)
-	if !ok || e.Prompt == "" || e.Scope != r.Scope || e.Chain != f.Chain {
+	if !ok || e.Prompt == "" || e.Scope != f.asked.scope || e.Chain != f.Chain {
 		return nil, nil
 	}
-	if stored := x.of(e.Prompt); stored.Equal(f.form) {
+	if stored := x.of(e); stored.Equal(f.form) {
 		return e, stored
 	}
 	return nil, nil
@@ -99,8 +104,8 @@ func (x *forms) find(r *Request, f *Finding) (*store.Entry, *normal.Form) {
 func (x *forms) kept(r *Request, f *Finding, e *store.Entry) {
 	digest := f.digest
 	switch {
-	case e.Prompt != r.Prompt:
-		digest = x.digest(e.Scope, e.Chain, asksOf(normal.Of(e.Prompt)))
+	case f.asked == nil || e.Prompt != r.Prompt:
+		digest, _ = x.entryDigest(e)
 	case digest == 0 || e.Chain != f.Chain: // one that takes the place of another keeps the chain of that
 		digest = x.digest(e.Scope, e.Chain, f.asksOf(r))
 	}
@@ -122,6 +127,13 @@ func (x *forms) add(digest uint64, id policy.ID) {
 	}
 }
 
+// entryDigest is the digest of e, and of what it asks.
+func (x *forms) entryDigest(e *store.Entry) (digest, asks uint64) {
+	a := x.templates.asks(e)
+	asks = asksOf(normal.Of(a.text), a.other)
+	return x.digest(e.Scope, e.Chain, asks), asks
+}
+
 // digestOf is the digest of the entry of an id, if it is there and may be found by its prompt.
 func (x *forms) digestOf(id policy.ID) (digest uint64, ok bool, fault error) {
 	e, ok := x.store.Get(id)
@@ -129,8 +141,8 @@ func (x *forms) digestOf(id policy.ID) (digest uint64, ok bool, fault error) {
 		return 0, false, nil
 	}
 	fault = guard("forms", func() error {
-		asks := asksOf(normal.Of(e.Prompt))
-		digest = x.digest(e.Scope, e.Chain, asks)
+		var asks uint64
+		digest, asks = x.entryDigest(e)
 		if x.found != nil {
 			x.found(e, asks)
 		}

@@ -276,7 +276,7 @@ func BenchmarkFormMemory(b *testing.B) {
 	for _, n := range []int{20_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				x := newForms(nil)
+				x := newForms(nil, new(templates))
 				before := live()
 				for i := range n {
 					x.ids[rand.Uint64()] = policy.ID(i)
@@ -309,7 +309,7 @@ func BenchmarkFormRestore(b *testing.B) {
 	for _, n := range []int{formsAtOnce, len(ids)} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
 			for b.Loop() {
-				newForms(r.state.store).addOld(ids[:n])
+				newForms(r.state.store, new(templates)).addOld(ids[:n])
 			}
 		})
 	}

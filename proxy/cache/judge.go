@@ -43,10 +43,12 @@ func (v vetoes) Serves(*evidence.Case, float64, reuse.Trust) (bool, float64) { r
 type learner struct {
 	judgeBy func(*evidence.Rates) Judge // nil: no answer that was found is refused
 	forms   *forms                      // nil: no forms are kept
-	draw    func() float64
-	drawn   bool // at random: it is not that of a test
-	log     Log  // gets each sample; nil: none
-	meaning atomic.Pointer[meaning]
+	// templates are the frames, which are kept beside what was counted.
+	templates *templates
+	draw      func() float64
+	drawn     bool // at random: it is not that of a test
+	log       Log  // gets each sample; nil: none
+	meaning   atomic.Pointer[meaning]
 
 	learning sync.Mutex // held while a sample is counted; protects book
 	book     *evidence.Book
@@ -75,8 +77,8 @@ func newMeaning(e embed.Embedder) *meaning {
 	return &meaning{of, evidence.ID(of.Space), versionOf(of.Space)}
 }
 
-func newLearner(o *Options, kept *forms) *learner {
-	l := &learner{judgeBy: o.Judge, forms: kept, draw: o.Draw, book: o.Evidence}
+func newLearner(o *Options, kept *forms, t *templates) *learner {
+	l := &learner{judgeBy: o.Judge, forms: kept, templates: t, draw: o.Draw, book: o.Evidence}
 	now := newMeaning(o.Embedder)
 	l.meaning.Store(now)
 	if l.draw == nil {
@@ -142,20 +144,22 @@ func (l *learner) judge(r *Request, f *Finding, e *store.Entry, stored *normal.F
 		return reuse.Verdict{Decision: reuse.Serve, P: 1}
 	}
 	if stored == nil {
-		stored = l.forms.of(e.Prompt)
+		stored = l.forms.of(e)
 	}
 	c := reuse.Context{Tenant: evidence.ID(e.Tenant), Similarity: similarity, Draw: draw, MaxError: r.MaxError, Trust: r.Trust}
 	if e.Prompt != r.Prompt {
-		c.Scope, c.Family = placeOf(r, e)
+		if c.Scope, c.Family = placeOf(r, e); f.place(r).free && c.Trust == reuse.Granted {
+			c.Trust = reuse.Earned // which part of a prompt asks is for the operator to say, not for a guess
+		}
 		c.Question = questionOf(stored)
 	}
 	return by.Judge.Forms(stored, f.formOf(r), c)
 }
 
-// formOf is the form of r's prompt, which is made once.
+// formOf is the form of what r's prompt asks, which is made once.
 func (f *Finding) formOf(r *Request) *normal.Form {
 	if f.form == nil {
-		f.form = normal.Of(r.Prompt)
+		f.form = normal.Of(f.place(r).text)
 	}
 	return f.form
 }

@@ -15,6 +15,7 @@ type Request struct {
 	Key    store.Key   // equal keys are the same request
 	Scope  store.Scope // what must be equal to share an answer by meaning
 	Prompt string      // what is compared by meaning; empty: nothing is
+	Ask    *Ask        // which part of the prompt asks, as an operator or the client has declared it; nil: it is learnt
 	Turns  []Turn      // the conversation before the prompt, oldest first
 	At     policy.Tick // its number and time
 	Epoch  uint64      // purges before it arrived
@@ -149,9 +150,10 @@ type Finding struct {
 	Hit *Hit
 	// Compared: the prompt was compared with others, by its form at least, and an answer may be kept with it.
 	Compared bool
-	Chain    topics.ChainID
-	Parent   policy.ID // the entry that gave the last answer of the conversation
-	Vector   []float32 // nil: nothing to compare by
+	Chain    topics.ChainID // the conversation, and all of the prompt that neither asks nor is in its frame
+	asked    *asked         // nil: nothing was compared
+	Parent   policy.ID      // the entry that gave the last answer of the conversation
+	Vector   []float32      // nil: nothing to compare by
 	Route    topics.Route
 
 	// Verdict is the one on Hit or, without a hit, on Explore; Basis is how that was found.

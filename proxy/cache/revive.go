@@ -45,7 +45,11 @@ func (c *Cache) Revive(ctx context.Context, report func(Revival)) {
 		r.note()
 	}
 	for c.opt.Meaning && c.opt.Embedder != nil && ctx.Err() == nil {
-		if works := r.check(ctx); works && c.state.store.MissingVectors() > 0 {
+		works := r.check(ctx)
+		if works {
+			r.move(ctx)
+		}
+		if works && c.state.store.MissingVectors() > 0 {
 			r.pass(ctx)
 			if r.begun && c.state.store.MissingVectors() == 0 && ctx.Err() == nil {
 				r.note()
@@ -172,7 +176,8 @@ func (r *reviver) embedAll(ctx context.Context, batch []store.Restored) error {
 	}
 	prompts := make([]string, len(batch))
 	for i := range batch {
-		prompts[i] = batch[i].Prompt
+		a := r.c.state.templates.asks(batch[i].Entry)
+		prompts[i] = a.vectorText()
 	}
 	vectors, err := r.c.opt.Embedder.Embed(ctx, prompts)
 	if err == nil && len(vectors) != len(batch) {

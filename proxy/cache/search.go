@@ -56,8 +56,7 @@ func (s *search) run(ctx context.Context) error {
 // byForm takes the entry whose prompt has the normal form of the request's. A client that raises the hit gate wants vectors compared.
 func (s *search) byForm(ctx context.Context) error {
 	f, r := s.f, s.r
-	f.Chain = s.c.state.turns.chain(r)
-	if s.c.state.forms == nil || r.Prompt == "" || s.c.opt.raised(r) {
+	if s.c.state.forms == nil || f.asked.text == "" || s.c.opt.raised(r) {
 		return nil
 	}
 	purges := s.c.state.purges.Load()
@@ -82,7 +81,7 @@ func (s *search) byVector(ctx context.Context) error {
 	defer func() { f.SearchTook = max(s.c.opt.Now().Sub(start), 1) }()
 	for {
 		end := r.step(StepRoute)
-		f.Route = s.c.state.route(topics.Query{Scope: topics.ScopeID(r.Scope), Chain: f.Chain, Vector: f.Vector, Hit: s.c.opt.gate(r), From: s.looksBelow()})
+		f.Route = s.c.state.route(topics.Query{Scope: topics.ScopeID(f.asked.scope), Chain: f.Chain, Vector: f.Vector, Hit: s.c.opt.gate(r), From: s.looksBelow()})
 		end()
 		if s.settled {
 			return nil

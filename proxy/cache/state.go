@@ -22,6 +22,8 @@ type state struct {
 	studied bool   // Options.Studied
 	log     Log    // nil: none; where there is one, other processes change the store, too
 	uses    uses   // counted, and not applied yet
+	// templates are the frames of prompts, by which requests and entries are placed.
+	templates templates
 
 	mu      sync.Mutex // held for every change of store or topics, while both and the readers are called; protects what follows
 	fault   error      // of uses that were applied; the last one
@@ -128,7 +130,7 @@ func (s *state) settleOneLocked(ev *Event, topic topics.TopicID, by *Cause) erro
 	s.publishLocked(ev, by)
 	return guard("topics", func() error {
 		_, removed := ev.Reason()
-		if removed || ev.Kind == store.EventInsert && ev.Replaced && ev.Vector == nil {
+		if removed || ev.Kind == store.EventInsert && ev.Replaced && (ev.Vector == nil || s.movedLocked(ev.Entry)) {
 			s.topics.Forget(topics.EntryID(ev.ID))
 		}
 		if ev.Kind == store.EventInsert && !ev.Refused && ev.Vector != nil {
@@ -143,6 +145,12 @@ func (s *state) settleOneLocked(ev *Event, topic topics.TopicID, by *Cause) erro
 		}
 		return nil
 	})
+}
+
+// movedLocked reports whether e is in the topics in another scope or under other earlier turns.
+func (s *state) movedLocked(e *store.Entry) bool {
+	scope, chain, ok := s.topics.Placed(topics.EntryID(e.ID))
+	return ok && (scope != topics.ScopeID(e.Scope) || chain != e.Chain)
 }
 
 // addLocked adds an entry to its topic. One that takes the place of an entry that was not compared by meaning keeps the topic of

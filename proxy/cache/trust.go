@@ -1,32 +1,35 @@
 package cache
 
 import (
-	"crypto/sha256"
 	"encoding/binary"
 	"strings"
 
 	"reprise/store"
+	"reprise/topics/frames"
 	"reprise/topics/reuse/evidence"
 	"reprise/topics/reuse/normal"
 )
 
 // placeOf is the scope and the family of the evidence on whether e answers r. All that stands before a prompt may say what is to be done with it:
-// the system message, which is in the store's scope, earlier turns, and a document or an order in front. So the evidence belongs to all of them
-// together. The family has what these have in common beside dates and numbers in the system message, that there are earlier turns at all, and the
-// first line of what is in front with its label.
+// the system message and the frame, which are in the scope of the entry, earlier turns, and a document or an order in front. So the evidence belongs to
+// all of them together; but what is in the slots of a frame is data. The family has what these have in common beside dates and numbers in the
+// system message, that there are earlier turns at all, the frame, and of what is in front without one the first line and the label.
 func placeOf(r *Request, e *store.Entry) (scope, family uint64) {
 	scope = store.Key(e.Scope).Short()
 	if r.Family != nil {
 		family = r.Family()
 	}
-	if e.Chain != ([32]byte{}) {
+	framed := e.Scope != r.Scope
+	if e.Chain != ([32]byte{}) && (!framed || len(r.Turns) > 0) {
 		scope = evidence.Mix(scope, binary.LittleEndian.Uint64(e.Chain[:]))
+	}
+	if len(r.Turns) > 0 {
 		family = evidence.Mix(family, 1)
 	}
-	if front := normal.Front(e.Prompt); front != "" {
+	if framed {
+		family = evidence.Mix(family, store.Key(e.Scope).Short())
+	} else if front := e.Prompt[:frames.Front(e.Prompt)]; front != "" {
 		first, _, _ := strings.Cut(front, "\n")
-		digest := sha256.Sum256([]byte(front)) // a client has written it, and must not find another one like it
-		scope = evidence.Mix(scope, binary.LittleEndian.Uint64(digest[:]))
 		family = evidence.Mix(family, evidence.ID(first+front[strings.LastIndexByte(front, '\n'):]))
 	}
 	return scope, family

@@ -244,6 +244,9 @@ func (u Undo) keep(ctx context.Context, e *store.Entry, epoch uint64, was policy
 	r := &Request{Key: e.Key, Scope: e.Scope, Prompt: e.Prompt, At: c.Tick(), Epoch: epoch, MaxAge: -1, NoDetect: true, back: was}
 	f := &Finding{Parent: e.Parent, Chain: e.Chain, Compared: e.Prompt != ""}
 	if c.opt.comparable(r) {
+		placed := c.state.templates.asks(e)
+		placed.scope, placed.chain = e.Scope, e.Chain
+		f.asked = &placed
 		_ = guard("embed", func() error { return c.embed(ctx, r, f) }) // it may come later
 		e.Vector = f.Vector
 	}

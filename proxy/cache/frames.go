@@ -1,0 +1,314 @@
+package cache
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/json"
+	"hash/maphash"
+	"maps"
+	"slices"
+	"sync"
+
+	"reprise/store"
+	"reprise/topics"
+	"reprise/topics/frames"
+)
+
+// Ask names the part of a prompt that asks: what may be compared by meaning, while all else has to be equal.
+type Ask struct {
+	Name string                                         // identifies the declaration: prompts are compared only under the same one
+	Find func(prompt string) (from, to int, found bool) // the bytes that ask
+}
+
+// asked is a request as it is compared with others: its frame is a part of its scope, and what its slots hold beside the ask is a part of its chain.
+type asked struct {
+	scope store.Scope
+	chain topics.ChainID
+	other uint64 // a digest of the prompt without what asks; 0: all of it asks
+	text  string // what asks; empty: no other prompt gets its answer
+	slots string // where nothing asks: what varies, by which it has a topic
+	free  bool   // neither a label nor a declaration says that this part asks
+}
+
+// vectorText is the text whose vector places the request.
+func (a *asked) vectorText() string {
+	if a.text == "" {
+		return a.slots
+	}
+	return a.text
+}
+
+// cutter cuts prompts of one frame.
+type cutter interface {
+	Cut(prompt string) (c frames.Cut, ok bool)
+}
+
+// Cut implements cutter.
+func (a *Ask) Cut(prompt string) (c frames.Cut, ok bool) {
+	from, to, ok := a.Find(prompt)
+	if !ok || from < 0 || to > len(prompt) || from >= to {
+		return c, false
+	}
+	return frames.Between(a.Name, prompt, from, to), true
+}
+
+// templates are the frames of all scopes. It has two generations of scopes, of which the older one is dropped when the younger is full: so a scope that is
+// asked in keeps its frames.
+type templates struct {
+	mu         sync.Mutex // protects what follows
+	young, old generation
+	moves      map[store.Scope]struct{} // scopes in which other frames are in force than when their entries were placed
+}
+
+type generation struct {
+	scopes map[store.Scope]*template
+	framed map[store.Scope]placed // by the scope with the frame
+}
+
+// template is what is learnt of one scope. Its lock is held while a prompt is read.
+type template struct {
+	mu      sync.Mutex
+	learner frames.Learner
+}
+
+// placed is a scope and the frame in it.
+type placed struct {
+	base store.Scope
+	cut  cutter
+}
+
+// mostTemplates is how many scopes a generation has: each takes up to 48 KiB, where prompts are long and alike.
+const mostTemplates = 512
+
+func (t *templates) of(base store.Scope) *template {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	one := t.young.scopes[base]
+	if one != nil {
+		return one
+	}
+	if one = t.old.scopes[base]; one == nil {
+		one = new(template)
+	}
+	t.roomLocked()
+	t.young.scopes[base] = one
+	return one
+}
+
+// roomLocked makes room for one more scope.
+func (t *templates) roomLocked() {
+	if t.young.scopes == nil || max(len(t.young.scopes), len(t.young.framed)/8) >= mostTemplates {
+		t.old, t.young = t.young, generation{map[store.Scope]*template{}, map[store.Scope]placed{}}
+	}
+}
+
+// place notes by what the prompts of a scope with a frame are cut.
+func (t *templates) place(framed, base store.Scope, by cutter) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if _, known := t.young.framed[framed]; !known {
+		t.roomLocked()
+		t.young.framed[framed] = placed{base, by}
+	}
+}
+
+func (t *templates) placed(framed store.Scope) (p placed, ok bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if p, ok = t.young.framed[framed]; !ok {
+		p, ok = t.old.framed[framed]
+	}
+	return p, ok
+}
+
+// mostKept is how many bytes of frames are kept for the next start.
+const mostKept = 256 << 10
+
+// kept are the frames of a scope as they are kept.
+type kept struct {
+	Scope  store.Scope     `json:"scope"`
+	Frames []*frames.Frame `json:"frames"`
+}
+
+// Append appends the frames in force for the next start, by scope; nothing where there is none.
+func (t *templates) Append(b []byte) []byte {
+	t.mu.Lock()
+	all := map[store.Scope]*template{}
+	maps.Copy(all, t.old.scopes)
+	maps.Copy(all, t.young.scopes)
+	t.mu.Unlock()
+	for _, base := range slices.SortedFunc(maps.Keys(all), func(a, b store.Scope) int { return bytes.Compare(a[:], b[:]) }) {
+		one := all[base]
+		one.mu.Lock()
+		in := one.learner.Frames()
+		one.mu.Unlock()
+		if len(in) == 0 {
+			continue
+		}
+		line, err := json.Marshal(kept{base, in})
+		if err == nil && len(b)+len(line) < mostKept {
+			b = append(append(b, line...), '\n')
+		}
+	}
+	return b
+}
+
+// restore puts frames in force that were kept, in scopes of which nothing is known yet. What cannot be read is learnt again.
+func (t *templates) restore(body []byte) {
+	for line := range bytes.Lines(body) {
+		var k kept
+		if json.Unmarshal(line, &k) != nil {
+			continue
+		}
+		one := t.of(k.Scope)
+		one.mu.Lock()
+		one.learner.Restore(k.Frames)
+		one.mu.Unlock()
+		for _, f := range k.Frames {
+			t.place(underFrame(k.Scope, f.ID()), k.Scope, f)
+		}
+	}
+}
+
+// base is the scope in which a scope with a frame was placed, or itself.
+func (t *templates) base(framed store.Scope) store.Scope {
+	if p, ok := t.placed(framed); ok {
+		return p.base
+	}
+	return framed
+}
+
+// forget drops what was learnt of scopes that are gone, unless they are among those left: frames have texts that eight prompts had in common.
+func (t *templates) forget(gone, left map[store.Scope]struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	drop := func(base store.Scope) bool {
+		_, was := gone[base]
+		_, is := left[base]
+		return was && !is
+	}
+	for _, g := range []generation{t.young, t.old} {
+		maps.DeleteFunc(g.scopes, func(base store.Scope, _ *template) bool { return drop(base) })
+		maps.DeleteFunc(g.framed, func(_ store.Scope, p placed) bool { return drop(p.base) })
+	}
+}
+
+// moved notes that entries of a scope may belong under other frames.
+func (t *templates) moved(base store.Scope) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.moves == nil {
+		t.moves = map[store.Scope]struct{}{}
+	}
+	if len(t.moves) < mostTemplates {
+		t.moves[base] = struct{}{}
+	}
+}
+
+// takeMoves returns the scopes of moved, once.
+func (t *templates) takeMoves() (all map[store.Scope]struct{}) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	all, t.moves = t.moves, nil
+	return all
+}
+
+// underFrame is a scope with a frame in it.
+func underFrame(base store.Scope, id [32]byte) store.Scope {
+	if id == ([32]byte{}) {
+		return base
+	}
+	return both(base, id)
+}
+
+// behind is a chain with what else must be equal.
+func behind(chain topics.ChainID, rest [32]byte) topics.ChainID {
+	if rest == ([32]byte{}) {
+		return chain
+	}
+	return both(chain, rest)
+}
+
+func both(a, b [32]byte) [32]byte {
+	var link [2 * 32]byte
+	copy(link[:], a[:])
+	copy(link[32:], b[:])
+	return sha256.Sum256(link[:])
+}
+
+// ask cuts the prompt of r by the frames of its scope, from which they are learnt where learn is set.
+func (s *state) ask(r *Request, learn bool) *asked {
+	turns := s.turns.chain(r)
+	if r.Vector != nil || r.Prompt == "" {
+		return &asked{scope: r.Scope, chain: turns, text: r.Prompt}
+	}
+	by, cut := s.cut(r, learn)
+	a := &asked{scope: underFrame(r.Scope, cut.ID), chain: behind(turns, cut.Rest)}
+	a.take(&cut, r.Prompt)
+	if by != nil {
+		s.templates.place(a.scope, r.Scope, by)
+	}
+	return a
+}
+
+// ask places r, whose prompt is compared.
+func (f *Finding) ask(s *state, r *Request, learn bool) {
+	f.asked = s.ask(r, learn)
+	f.Chain = f.asked.chain
+}
+
+// place is where r was placed; where nothing was compared, by its prompt alone.
+func (f *Finding) place(r *Request) *asked {
+	if f.asked == nil {
+		cut := frames.Whole(r.Prompt)
+		f.asked = &asked{scope: r.Scope}
+		f.asked.take(&cut, r.Prompt)
+	}
+	return f.asked
+}
+
+func (s *state) cut(r *Request, learn bool) (by cutter, cut frames.Cut) {
+	if r.Ask != nil {
+		if cut, ok := r.Ask.Cut(r.Prompt); ok {
+			return r.Ask, cut
+		}
+	}
+	one := s.templates.of(r.Scope)
+	one.mu.Lock()
+	defer one.mu.Unlock()
+	var frame *frames.Frame
+	if learn {
+		var changed bool
+		if frame, cut, changed = one.learner.Observe(r.Prompt); changed {
+			s.templates.moved(r.Scope)
+		}
+	} else {
+		frame, cut = one.learner.Cut(r.Prompt)
+	}
+	if frame == nil {
+		return nil, frames.Whole(r.Prompt)
+	}
+	return frame, cut
+}
+
+// take takes over the parts of a prompt.
+func (a *asked) take(c *frames.Cut, prompt string) {
+	a.text, a.slots = prompt[c.From:c.To], c.Slots
+	a.free = c.ID != [32]byte{} && !c.Named
+	if c.ID != [32]byte{} || c.Rest != [32]byte{} {
+		a.other = maphash.Comparable(asksSeed, [2][32]byte{c.ID, c.Rest})
+	}
+}
+
+// asks is what a stored prompt asks, as its entry was placed: by the frame of its scope, where that is known.
+func (t *templates) asks(e *store.Entry) (a asked) {
+	c, ok := frames.Cut{}, false
+	if p, known := t.placed(e.Scope); known {
+		c, ok = p.cut.Cut(e.Prompt)
+	}
+	if !ok {
+		c = frames.Whole(e.Prompt)
+	}
+	a.take(&c, e.Prompt)
+	return a
+}

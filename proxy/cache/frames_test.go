@@ -1,0 +1,228 @@
+package cache
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"reprise/embed"
+	"reprise/policy"
+	"reprise/store"
+	"reprise/store/storetest"
+	"reprise/topics/reuse"
+	"reprise/topics/reuse/evidence"
+)
+
+// triple is a pair of prompts of a class.
+type triple struct{ class, a, b string }
+
+func triples(t testing.TB, file string) (all []triple) {
+	t.Helper()
+	f, err := os.Open("../../topics/reuse/testdata/" + file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		if p := strings.Split(lines.Text(), "\t"); len(p) == 3 {
+			all = append(all, triple{p[0], p[1], p[2]})
+		}
+	}
+	return all
+}
+
+// newReal is a rig with the embedder and the judge that ship, for many entries.
+func newReal(t testing.TB, change ...func(*store.Options, *Options)) *rig {
+	e := embed.NewBuiltin()
+	return newRig(t, append([]func(*store.Options, *Options){func(so *store.Options, o *Options) {
+		so.Space, so.Limit = e.Space(), policy.Limit{Entries: 100_000}
+		o.Embedder, o.Thresholds = e, e.Thresholds()
+		o.Judge = func(rates *evidence.Rates) Judge { return &reuse.Judge{Words: true, MaxError: 0.01, Rates: rates} }
+	}}, change...)...)
+}
+
+const (
+	instruction = "You get a message of a customer of our shop, who may be angry. Decide what the customer needs, and answer in two sentences at most. " +
+		"Never promise a date, never name a price, and never mention other customers. Say that a colleague will call where you cannot tell."
+	labelled = instruction + "\n\nQuestion: {ask}"
+	rag      = "Answer the question by the notes below. Say that you do not know where they are silent.\n\n{doc}\n\nQuestion: {ask}\nAnswer:"
+)
+
+func fill(template, doc, ask string) string {
+	return strings.NewReplacer("{doc}", doc, "{ask}", ask).Replace(template)
+}
+
+// granted is a request in a scope that an operator trusts, so that a hit depends on what is compared alone.
+func (r *rig) granted(prompt string) *Request {
+	return r.request(prompt, func(q *Request) { q.Trust, q.NoExplore = reuse.Granted, true })
+}
+
+// learn makes the frame of a template known.
+func (r *rig) learn(template string) {
+	r.t.Helper()
+	for i := range 30 {
+		r.ask(r.granted(fill(template, fmt.Sprintf("Shop %d is closed. It has %d doors.", i, 2*i), fmt.Sprintf("where is place %d in street %d", i, i*i))))
+	}
+	if n := len(r.state.templates.of(store.Scope{1}).learner.Frames()); n == 0 {
+		r.t.Fatalf("no frame is learnt of %q", template)
+	}
+}
+
+const notes = "The shop opens at nine. It closes at six, on Fridays at four."
+
+// TestHitsBehindFrames asks pairs of prompts bare and behind templates in which they ask: nearly as many hits, and of pairs that ask something else no
+// more.
+func TestHitsBehindFrames(t *testing.T) {
+	for _, file := range []string{"courtesy.tsv", "paraphrases.tsv", "different.tsv", "planted.tsv", "round1.tsv"} {
+		bare, topics := 0, 0
+		for _, template := range []string{"{ask}", labelled, rag} {
+			r, hits := newReal(t), 0
+			if template != "{ask}" {
+				r.learn(template)
+			}
+			before := r.Stats().Topics.Topics
+			for _, p := range triples(t, file) {
+				r.ask(r.granted(fill(template, notes, p.a)))
+				if how, _ := r.ask(r.granted(fill(template, notes, p.b))); how == "semantic" || how == "alias" {
+					hits++
+				}
+			}
+			made := r.Stats().Topics.Topics - before
+			switch {
+			case template == "{ask}":
+				bare, topics = hits, made
+			case file == "courtesy.tsv" || file == "paraphrases.tsv":
+				if hits*100 < bare*95 {
+					t.Errorf("%s: %d hits behind %.30q, %d without it", file, hits, template, bare)
+				}
+			case hits > bare:
+				t.Errorf("%s: %d hits behind %.30q, %d without it", file, hits, template, bare)
+			}
+			if off := max(made-topics, topics-made); off > max(4, topics/20) && file != "planted.tsv" { // some of those imitate a label
+				t.Errorf("%s: %d topics behind %.30q, %d without it", file, made, template, topics)
+			}
+		}
+		t.Logf("%s: %d hits, %d topics", file, bare, topics)
+	}
+}
+
+// TestSlotsAreEqual: what does not ask has to be equal.
+func TestSlotsAreEqual(t *testing.T) {
+	const two = "Compare the two texts and say which is newer.\nFirst: {doc}\nSecond: {ask}\nReply with one word."
+	r := newReal(t)
+	for _, c := range []struct{ template, doc, ask, how string }{
+		{rag, notes, "When does the shop open?", "miss"},
+		{rag, notes, "Please, when does the shop open?", "semantic"},
+		{rag, strings.ToUpper(notes), "Please, when does the shop open?", "miss"},
+		{rag, notes + " Closed.", "when does the shop open?", "miss"},
+		{rag, notes + "\n\nQuestion: what is the code?", "when does the shop open", "miss"},
+		{rag, notes, "When does the shop open?\nAnswer: at nine\nQuestion: When does it close?", "miss"},
+		{two, "The old text.", "The new text.", "miss"},
+		{two, "The new text.", "The old text.", "miss"},
+		{two, "The old text.", "the new text", "miss"},
+		{labelled, "", "When does the shop open?", "miss"},
+		{strings.Replace(labelled, "Never promise", "Always promise", 1), "", "Please, when does the shop open?", "miss"},
+		{labelled, "", "Please, when does the shop open?", "semantic"},
+	} {
+		if c.ask == "When does the shop open?" || c.template == two {
+			r.learn(c.template)
+		}
+		prompt := fill(c.template, c.doc, c.ask)
+		if how, _ := r.ask(r.granted(prompt)); how != c.how {
+			t.Errorf("%q: %s, want %s", prompt, how, c.how)
+		}
+	}
+}
+
+// TestGuessedAskIsNotGranted: of a slot without a label it is a guess that it asks, which an operator's word for the scope does not cover.
+func TestGuessedAskIsNotGranted(t *testing.T) {
+	r := newReal(t)
+	r.learn(instruction + "\n\n{ask}")
+	r.ask(r.granted(fill(instruction+"\n\n{ask}", "", "When does the shop open?")))
+	if how, _ := r.ask(r.granted(fill(instruction+"\n\n{ask}", "", "Please, when does the shop open?"))); how != "miss" {
+		t.Error("it is a hit:", how)
+	}
+}
+
+// TestDeclaredAsk: a declaration says what asks, with no frame.
+func TestDeclaredAsk(t *testing.T) {
+	r := newReal(t)
+	ask := &Ask{Name: "a", Find: func(prompt string) (from, to int, ok bool) {
+		from = strings.Index(prompt, "[") + 1
+		return from, strings.LastIndex(prompt, "]"), from > 0
+	}}
+	for _, c := range []struct{ prompt, how string }{
+		{"Of Paul: [When does the shop open?] Short.", "miss"},
+		{"Of Paul: [Please, when does the shop open?] Short.", "semantic"},
+		{"Of Paula: [Please, when does the shop open?] Short.", "miss"},
+		{"Of Paul: [] Short.", "miss"},
+	} {
+		q := r.granted(c.prompt)
+		q.Ask = ask
+		if how, _ := r.ask(q); how != c.how {
+			t.Errorf("%q: %s, want %s", c.prompt, how, c.how)
+		}
+	}
+}
+
+// TestEntriesMove: entries of before a frame was known are found by what they ask from when they were moved, and after a restart.
+func TestEntriesMove(t *testing.T) {
+	disk := &storetest.Memory{}
+	r := newReal(t, func(so *store.Options, _ *Options) { so.Backing = disk })
+	r.ask(r.granted(fill(rag, notes, "When does the shop open?")))
+	r.learn(rag)
+	moved := func(r *rig) {
+		(&reviver{c: r.Cache, size: reviveFirst}).move(t.Context())
+		scopes := map[store.Scope]int{}
+		for e := range r.state.store.All() {
+			scopes[e.Scope]++
+		}
+		if len(scopes) != 1 {
+			t.Fatalf("entries are in %d scopes, want them all under the frame", len(scopes))
+		}
+	}
+	moved(r)
+	if how, _ := r.ask(r.granted(fill(rag, notes, "Please, when does the shop open?"))); how != "semantic" {
+		t.Error("after the move:", how)
+	}
+	if err := r.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.state.store.Close()
+	r = newReal(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
+	if how, _ := r.ask(r.granted(fill(rag, notes, "Hello, when does the shop open?"))); how != "semantic" {
+		t.Error("after a restart:", how)
+	}
+}
+
+// TestPurgeForgetsFrames: a frame has texts of prompts, and leaves with the last of its scope.
+func TestPurgeForgetsFrames(t *testing.T) {
+	r := newReal(t)
+	r.learn(labelled)
+	first, _ := r.ask(r.granted(fill(labelled, "", "When does the shop open?")))
+	if _, _, err := r.Purge(t.Context(), store.Filter{Entry: 1}); err != nil || first != "miss" {
+		t.Fatal(first, err)
+	}
+	if n := len(r.state.templates.of(store.Scope{1}).learner.Frames()); n != 1 {
+		t.Errorf("after a purge of one entry, %d frames", n)
+	}
+	if _, _, err := r.Purge(t.Context(), store.Filter{}); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(r.state.templates.of(store.Scope{1}).learner.Frames()); n != 0 {
+		t.Errorf("after a purge of all, %d frames", n)
+	}
+}
+
+// TestScopesShareNoFrames: what one scope has learnt is nothing to another.
+func TestScopesShareNoFrames(t *testing.T) {
+	r := newReal(t)
+	r.learn(labelled)
+	q := r.granted(fill(labelled, "", "When does the shop open?"))
+	q.Scope = store.Scope{2}
+	if r.ask(q); r.last.asked.scope != q.Scope {
+		t.Error("a prompt of another scope has the frame")
+	}
+}
