@@ -207,13 +207,7 @@ const usageEvent = `data: {"id":"chatcmpl-1","object":"chat.completion.chunk","c
 func TestLateFollowerReadsFromTheStart(t *testing.T) {
 	up, step := newStage(), make(chan string)
 	r := newRigAt(t, nil, up)
-	up.script <- func(w http.ResponseWriter) {
-		w.Header().Set("Content-Type", "text/event-stream")
-		for s := range step {
-			io.WriteString(w, s)
-			w.(http.Flusher).Flush()
-		}
-	}
+	up.script <- writesEach("text/event-stream", step)
 	body := chat(capital, `"stream":true`)
 	ctx := context.Background()
 	opened := make(chan *bufio.Reader)

@@ -313,6 +313,17 @@ func writes(contentType, body string) func(http.ResponseWriter) {
 	}
 }
 
+// writesEach is a step that writes what comes from parts, each at once, until that is closed.
+func writesEach(contentType string, parts <-chan string) func(http.ResponseWriter) {
+	return func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", contentType)
+		for part := range parts {
+			io.WriteString(w, part)
+			w.(http.Flusher).Flush()
+		}
+	}
+}
+
 // TestAnswerEndsAtItsEnd: those who wait for an object, and those who come later, get the answer at its end, though the connection goes on. Who
 // reads the stream gets what comes behind it too; an error there takes the answer out of the cache again.
 func TestAnswerEndsAtItsEnd(t *testing.T) {
@@ -356,20 +367,14 @@ func TestAnswerEndsAtItsEnd(t *testing.T) {
 			r := newRigAt(t, nil, up)
 			body := strings.TrimSuffix(c.body, "}")
 			stream, object := body+`,"stream":true}`, body+`,"stream":false}`
-			answer, more, over := make(chan string), make(chan string), make(chan reply, 2)
+			parts, over := make(chan string), make(chan reply, 2)
 			ask := func(body string) { got, _ := r.try(c.path, body); over <- got }
-			up.script <- func(w http.ResponseWriter) {
-				w.Header().Set("Content-Type", c.contentType)
-				for _, from := range []chan string{answer, more} {
-					io.WriteString(w, <-from)
-					w.(http.Flusher).Flush()
-				}
-			}
+			up.script <- writesEach(c.contentType, parts)
 			go ask(stream)
 			within(t, up.arrived, "the upstream call")
 			go ask(object)
 			r.waiters(t, 2)
-			answer <- c.answer
+			parts <- c.answer
 			if got := within(t, over, "the object"); got.cache() != "shared" || !strings.Contains(got.body, `"one"`) {
 				t.Errorf("%d %s, %s", got.status, status(got), got.body)
 			}
@@ -378,7 +383,8 @@ func TestAnswerEndsAtItsEnd(t *testing.T) {
 					t.Errorf("%d %s, %s", got.status, status(got), got.body)
 				}
 			}
-			more <- c.after
+			parts <- c.after
+			close(parts)
 			if got := within(t, over, "the stream"); !strings.HasSuffix(got.body, c.after) || !strings.Contains(got.body, "one") {
 				t.Errorf("the stream is %q", got.body)
 			}
@@ -398,13 +404,7 @@ func TestObjectEndsAtItsEnd(t *testing.T) {
 	for _, parts := range [][]string{{string(upstreamReply)}, {`{"pad":{}`, strings.Replace(string(upstreamReply), "{", ",", 1)}} {
 		up, more := newStage(), make(chan string)
 		r := newRigAt(t, nil, up)
-		up.script <- func(w http.ResponseWriter) {
-			w.Header().Set("Content-Type", "application/json")
-			for part := range more {
-				io.WriteString(w, part)
-				w.(http.Flusher).Flush()
-			}
-		}
+		up.script <- writesEach("application/json", more)
 		got := r.start(chat(capital))
 		for _, part := range parts {
 			more <- part

@@ -325,14 +325,20 @@ func TestExpiredEntriesHideNothing(t *testing.T) {
 	r.wants(r.request(letters(41)), "semantic", topics.MaxMatches+1)
 }
 
-func TestStaleAnswer(t *testing.T) {
-	r := newRig(t)
+// stale keeps an answer that may be served in place of an error for another half an hour, and returns its request.
+func (r *rig) stale() *Request {
 	q := r.request(letters(40))
-	f := r.find(t.Context(), q)
+	f := r.find(r.t.Context(), q)
 	e := r.entry(q, f)
 	e.StaleUntil = e.Expires.Add(time.Hour)
-	r.Keep(t.Context(), q, f, e)
+	r.Keep(r.t.Context(), q, f, e)
 	r.pass(90 * time.Minute)
+	return q
+}
+
+func TestStaleAnswer(t *testing.T) {
+	r := newRig(t)
+	q := r.stale()
 	hit, stale, _ := r.Lookup(t.Context(), r.request(letters(40)))
 	if hit != nil || stale == nil || r.Stale(t.Context(), q, stale) == nil {
 		t.Fatalf("half an hour after its end: %v, %v", hit, stale)
@@ -349,12 +355,7 @@ func TestStaleAnswer(t *testing.T) {
 // TestPurgeOfAStaleAnswer: an expired answer is not served in place of an error if a purge removes it while the upstream is asked.
 func TestPurgeOfAStaleAnswer(t *testing.T) {
 	r := newRig(t)
-	q := r.request(letters(40))
-	f := r.find(t.Context(), q)
-	e := r.entry(q, f)
-	e.StaleUntil = e.Expires.Add(time.Hour)
-	r.Keep(t.Context(), q, f, e)
-	r.pass(90 * time.Minute)
+	q := r.stale()
 	q = r.request(letters(40))
 	_, stale, _ := r.Lookup(t.Context(), q)
 	r.follower.purge(func(e *store.Entry) bool { return e.ID != stale.Entry.ID }, nil, false)
