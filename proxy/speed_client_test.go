@@ -17,6 +17,7 @@ import (
 type job struct {
 	Addr  string
 	Kind  string // one of kinds
+	Text  string // one of prompts
 	Conns int
 	N     int     // requests
 	Rate  float64 // requests a second, begun on time however slow the answers are; 0: each connection asks again as soon as it has its answer
@@ -27,20 +28,20 @@ type job struct {
 	Scope int // number of the credential, which makes a scope
 }
 
-// kinds are what a job asks with prompt i as its request number k; each request is made before the load begins.
-var kinds = map[string]func(t *texts, j *job, i, k int) []byte{
-	"models": func(_ *texts, j *job, _, _ int) []byte { return raw(j, "GET /v1/models", "") },
-	"nostore": func(t *texts, j *job, i, _ int) []byte {
-		return raw(j, "POST /v1/chat/completions", chatBody(t.prompt(i), ""), "Cache-Control: no-cache, no-store")
+// kinds are what a job asks with a prompt as its request number k; each request is made before the load begins.
+var kinds = map[string]func(j *job, prompt string, k int) []byte{
+	"models": func(j *job, _ string, _ int) []byte { return raw(j, "GET /v1/models", "") },
+	"nostore": func(j *job, prompt string, _ int) []byte {
+		return raw(j, "POST /v1/chat/completions", chatBody(prompt, ""), "Cache-Control: no-cache, no-store")
 	},
-	"chat": func(t *texts, j *job, i, _ int) []byte {
-		return raw(j, "POST /v1/chat/completions", chatBody(t.prompt(i), ""))
+	"chat": func(j *job, prompt string, _ int) []byte {
+		return raw(j, "POST /v1/chat/completions", chatBody(prompt, ""))
 	},
-	"variant": func(t *texts, j *job, i, k int) []byte {
-		return raw(j, "POST /v1/chat/completions", chatBody(variant(t.prompt(i), k), ""))
+	"variant": func(j *job, prompt string, k int) []byte {
+		return raw(j, "POST /v1/chat/completions", chatBody(variant(prompt, k), ""))
 	},
-	"stream": func(t *texts, j *job, i, _ int) []byte {
-		return raw(j, "POST /v1/chat/completions", chatBody(t.prompt(i), `,"stream":true`))
+	"stream": func(j *job, prompt string, _ int) []byte {
+		return raw(j, "POST /v1/chat/completions", chatBody(prompt, `,"stream":true`))
 	},
 }
 
@@ -117,7 +118,7 @@ func (c *loadClient) play(batch []*job) []result {
 			if j.Among > 0 {
 				n = int(uint64(n) * 0x9E3779B97F4A7C15 >> 16 % uint64(j.Among))
 			}
-			requests[i] = append(requests[i], kinds[j.Kind](c.texts, j, n, j.From+k))
+			requests[i] = append(requests[i], kinds[j.Kind](j, prompts[j.Text](c.texts, n), j.From+k))
 		}
 	}
 	var stop atomic.Bool

@@ -14,10 +14,20 @@ var parts = []part{
 	{"exact", false, exactSpeed},
 	{"stream", false, streamSpeed},
 	{"one", false, oneSpeed},
-	{"miss/0", false, emptySpeed},
-	{"miss/10000", false, func(r *rig) { missSpeed(r, 10_000) }},
-	{"miss/100000", false, func(r *rig) { missSpeed(r, 100_000) }},
-	{"miss/1000000", true, func(r *rig) { missSpeed(r, 1_000_000) }},
+	{"miss/0", false, emptySpeed("")},
+	{"miss/10000", false, missSpeed("", 10_000)},
+	{"miss/100000", false, missSpeed("", 100_000)},
+	{"miss/1000000", true, missSpeed("", 1_000_000)},
+	{"miss/instructed/0", false, emptySpeed("instructed")},
+	{"miss/instructed/10000", false, missSpeed("instructed", 10_000)},
+	{"miss/instructed/100000", true, missSpeed("instructed", 100_000)},
+	{"miss/instructed/1000000", true, missSpeed("instructed", 1_000_000)},
+	{"miss/documents/0", false, emptySpeed("documents")},
+	{"miss/documents/10000", false, missSpeed("documents", 10_000)},
+	{"miss/documents/100000", true, missSpeed("documents", 100_000)},
+	{"miss/words/10000", false, missSpeed("words", 10_000)},
+	{"miss/words/100000", true, missSpeed("words", 100_000)},
+	{"miss/equal/100000", true, missSpeed("equal", 100_000)},
 	{"semantic/100000", false, semanticSpeed},
 	{"inserting/100000", false, insertingSpeed},
 	{"memory/entry", false, entryMemory},
@@ -66,20 +76,26 @@ func oneSpeed(r *rig) {
 }
 
 // emptySpeed is a miss in a scope that begins empty: each round is in a scope of its own.
-func emptySpeed(r *rig) {
-	r.start()
-	r.set("miss-0", r.compare("misses, the first 500 of a scope", r.against(r.bare, "miss", r.freshScope(job{Kind: "chat", Conns: 16, N: 500}))...), cpuTime)
+func emptySpeed(text string) func(*rig) {
+	return func(r *rig) {
+		r.text = text
+		r.start()
+		r.set("miss-0"+text, r.compare("misses, the first 500 of a scope", r.against(r.bare, "miss", r.freshScope(job{Kind: "chat", Conns: 16, N: 500}))...), cpuTime)
+	}
 }
 
 // missSpeed is a miss where the scope has so many entries. The rounds add their own: a small number is reached in their middle.
-func missSpeed(r *rig, entries int) {
+func missSpeed(text string, entries int) func(*rig) {
 	const n = 300
-	filled := entries
-	if entries < 50_000 {
-		filled -= n * (rounds() + 1) / 2
+	return func(r *rig) {
+		r.text = text
+		filled := entries
+		if entries < 50_000 {
+			filled -= n * (rounds() + 1) / 2
+		}
+		r.startFilled(filled)
+		r.set("miss-"+strconv.Itoa(entries)+text, r.compare(fmt.Sprintf("misses at %d entries", entries), r.against(r.bare, "miss", r.fresh(job{Kind: "chat", Conns: 16, N: n}))...), cpuTime)
 	}
-	r.startFilled(filled)
-	r.set("miss-"+strconv.Itoa(entries), r.compare(fmt.Sprintf("misses at %d entries", entries), r.against(r.bare, "miss", r.fresh(job{Kind: "chat", Conns: 16, N: n}))...), cpuTime)
 }
 
 // semanticSpeed is what a hit by meaning costs above an exact one. Each is by words that were never asked in that form.

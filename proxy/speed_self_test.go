@@ -1,8 +1,11 @@
 package proxy_test
 
 import (
+	"slices"
 	"strings"
 	"testing"
+
+	"reprise/embed"
 )
 
 // TestSpeedProcesses: the processes of BenchmarkSpeed do what its figures are taken from. Each load comes to the upstream as often as the client
@@ -50,18 +53,37 @@ func TestSpeedTexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	other, _ := newTexts()
-	seen := map[string]bool{}
-	for i := range 2000 {
-		p := one.prompt(i)
-		seen[p] = true
-		if q := other.prompt(i); p != q {
-			t.Fatalf("prompt %d is %q and %q", i, p, q)
+	for name, text := range prompts {
+		seen := map[string]bool{}
+		for i := range 2000 {
+			p := text(one, i)
+			seen[p] = true
+			if q := text(other, i); p != q {
+				t.Fatalf("%s: prompt %d is %q and %q", name, i, p, q)
+			}
+			if v := variant(p, i); v == p || strings.Join(strings.Fields(v), " ") != strings.Join(strings.Fields(p), " ") {
+				t.Errorf("%s: variant %q of %q", name, v, p)
+			}
 		}
-		if v := variant(p, i); v == p || strings.Join(strings.Fields(v), " ") != p {
-			t.Errorf("variant %q of %q", v, p)
+		if len(seen) < 1990 {
+			t.Errorf("%s: %d of 2000 prompts are distinct", name, len(seen))
 		}
 	}
-	if len(seen) < 1990 {
-		t.Errorf("%d of 2000 prompts are distinct", len(seen))
+}
+
+// TestSpeedEqualVectors: the built-in embedder has one vector for all prompts named equal.
+func TestSpeedEqualVectors(t *testing.T) {
+	var all []string
+	for i := range 100 {
+		all = append(all, prompts["equal"](nil, i*3571))
+	}
+	vectors, err := embed.NewBuiltin().Embed(t.Context(), all)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, v := range vectors {
+		if !slices.Equal(v, vectors[0]) {
+			t.Fatalf("the vectors of %q and %q differ", all[i], all[0])
+		}
 	}
 }
