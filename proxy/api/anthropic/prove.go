@@ -124,7 +124,7 @@ func (b *blockProof) holds(delta gjson.Result, g *rawjson.Growth) (ok bool) {
 		switch k.Str {
 		case "type", "estimated_tokens": // so far
 		case "text", "thinking":
-			ok = b.Member(k.Str).Joins(v, g)
+			ok = (v.Type == gjson.String || v.Type == gjson.Null) && b.Member(k.Str).Joins(v, g)
 		case "signature":
 			if v.Raw != `""` {
 				b.signature = v
