@@ -115,6 +115,21 @@ func extremes() []extreme {
 				return chunk(`{"x":`+strings.Repeat(`{"a":`, 80)+"1"+strings.Repeat("}", 80)+"}", "")
 			})
 		}),
+		chat1("parts within parts in each event", true, func(n int) string {
+			return each(n/20, func(i int) string {
+				return chunk(`{"content":[`+strings.Repeat(`{"type":"thinking","thinking":[`, 30)+part(i)+strings.Repeat("]}", 30)+strings.Repeat(" ", i%2)+"]}", "")
+			})
+		}),
+		chat1("an empty list with space", false, func(n int) string {
+			return chunk(`{"content":"a","x":[`+strings.Repeat(" ", 10*n)+"]}", "") + each(n/2, func(int) string { return chunk(`{"x":""}`, "") })
+		}),
+		chat1("a list that begins with space", false, func(n int) string {
+			return chunk(`{"content":"a","x":[`+strings.Repeat(" ", 10*n)+"1]}", "") + each(n/2, func(int) string { return chunk(`{"x":[2]}`, "") })
+		}),
+		chat1("members of a part", false, func(n int) string {
+			return chunk(`{"content":[{"type":"text",`+list(n, func(i int) string { return fmt.Sprintf(`"m%d":%d`, i, i) })+`,"text":"a"}]}`, "") +
+				each(n/2, func(i int) string { return chunk(fmt.Sprintf(`{"content":"b","m%d":null}`, i), "") })
+		}),
 		chat1("NaN", true, func(int) string { return chunk(`{"content":"a","x":NaN}`, "") }),
 		chat1("a number out of range", true, func(int) string { return chunk(`{"content":"a","x":1e999}`, "") }),
 		object("parts of an object", func(n int) string { return `"content":[` + list(n, part) + `]` }),
@@ -175,10 +190,10 @@ func TestExtremes(t *testing.T) {
 	}
 }
 
-// readAndConvert does all that the proxy does with an answer until it has both forms, and returns the bytes of both.
+// readAndConvert does all that the proxy does with an answer until it has both forms, or has refused it, and returns the bytes of both.
 func readAndConvert(x extreme, body []byte) (size int) {
-	_, z, strict := api.Read(x.form, x.kind, body, nil)
-	if !strict || z == nil {
+	v, z, strict := api.Read(x.form, x.kind, body, nil)
+	if kept := v.Keep || v.Reason == answer.ReasonToolCalls; !kept || !strict || z == nil {
 		return len(body)
 	}
 	other, _, _ := z.Replay(nil, answer.ReplayOptions{Stream: !z.Stream, IncludeUsage: true})

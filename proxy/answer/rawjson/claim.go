@@ -15,23 +15,24 @@ import (
 // null says nothing: no event must have it, and no claim needs it. A claim to which an event did not agree is of no use any more. All methods
 // take time linear in what they are given, and in the object once.
 type Claim struct {
-	name    string // of a member
-	raw     string
-	inside  *inside // what is in an object or an array, once that was asked for
-	text    string  // of a string, what is left to say
-	index   int64   // by which events name this element of a list
-	visited bool    // an event has said it, or something in it
-	whole   bool    // an event has said all of it
-	begun   bool    // something has been said of the text
-	decoded bool    // text is decoded: fragments have other escapes
-	named   bool    // events name it by its index
-	calls   bool    // a list of calls of tools, or a call: in the object it has no index
+	raw    string
+	inside *inside // what is in an object or an array, once that was asked for
+	text   string  // of a string, what is left to say
+	index  int64   // by which events name this element of a list
+
+	level   uint8 // in the object; what is deeper than mostLevels is compared as bytes
+	visited bool  // an event has said it, or something in it
+	whole   bool  // an event has said all of it
+	begun   bool  // something has been said of the text
+	decoded bool  // text is decoded: fragments have other escapes
+	named   bool  // events name it by its index
+	calls   bool  // a list of calls of tools, or a call: in the object it has no index
 }
 
 // inside is what is in an object or an array.
 type inside struct {
 	parts []Claim           // members or elements
-	at    map[string]int    // places of members by name, where there are more than few
+	names index[string]     // of members
 	next  int               // the element that nothing was said of yet
 	items map[int64]*claims // elements by the index that events name them by
 }
@@ -48,8 +49,8 @@ const mostItems = 64
 // NewClaim returns the claim of an object.
 func NewClaim(object gjson.Result) *Claim { return &Claim{raw: object.Raw} }
 
-func (c *Claim) isObject() bool { return strings.HasPrefix(c.raw, "{") }
-func (c *Claim) isList() bool   { return strings.HasPrefix(c.raw, "[") }
+func (c *Claim) isObject() bool { return c.level < mostLevels && strings.HasPrefix(c.raw, "{") }
+func (c *Claim) isList() bool   { return c.level < mostLevels && strings.HasPrefix(c.raw, "[") }
 func (c *Claim) isText() bool   { return strings.HasPrefix(c.raw, `"`) }
 func (c *Claim) isNull() bool   { return c.raw == "null" }
 
@@ -65,19 +66,17 @@ func (c *Claim) parse() *inside {
 		return in
 	}
 	var first [few]Claim // most have no more, and take no more room than they need
-	parts := first[:0]
+	var named [few]string
+	parts, names := first[:0], named[:0]
 	r := gjson.Result{Type: gjson.JSON, Raw: c.raw}
 	r.ForEach(func(k, v gjson.Result) bool {
-		parts = append(parts, Claim{name: k.Str, raw: v.Raw, calls: c.calls && !object || object && k.Str == "tool_calls"})
+		if object {
+			names = append(names, k.Str)
+		}
+		parts = append(parts, Claim{raw: v.Raw, level: c.level + 1, calls: c.calls && !object || object && k.Str == "tool_calls"})
 		return true
 	})
-	in.parts = slices.Clone(parts)
-	if object && len(in.parts) > few {
-		in.at = make(map[string]int, len(in.parts))
-		for i := range in.parts {
-			in.at[in.parts[i].name] = i
-		}
-	}
+	in.parts, in.names.keys = slices.Clone(parts), slices.Clone(names)
 	return in
 }
 
@@ -87,16 +86,8 @@ func (c *Claim) Member(name string) *Claim {
 		return nil
 	}
 	in := c.parse()
-	if in.at != nil {
-		if i, ok := in.at[name]; ok {
-			return &in.parts[i]
-		}
-		return nil
-	}
-	for i := range in.parts {
-		if in.parts[i].name == name {
-			return &in.parts[i]
-		}
+	if i := in.names.find(name); i >= 0 {
+		return &in.parts[i]
 	}
 	return nil
 }
@@ -147,7 +138,7 @@ func (c *Claim) complete(whole bool) bool {
 	switch {
 	case whole || c.isNull():
 		return true
-	case empty(gjson.Result{Raw: c.raw}):
+	case empty(c.raw):
 		return c.visited
 	case c.isObject() || c.isList():
 		return c.inside != nil
@@ -221,7 +212,7 @@ func (c *Claim) Holds(v gjson.Result) bool {
 	if c == nil {
 		return false
 	}
-	if empty(v) {
+	if empty(v.Raw) {
 		c.visited = c.visited || c.raw[0] == v.Raw[0]
 		return true
 	}
@@ -246,12 +237,12 @@ func (c *Claim) Joins(v gjson.Result, g *Growth) bool {
 	if c == nil {
 		return false
 	}
-	c.visited = c.visited || !empty(v) || c.raw[0] == v.Raw[0]
+	c.visited = c.visited || !empty(v.Raw) || c.raw[0] == v.Raw[0]
 	switch {
 	case c.isText() && v.Type == gjson.String:
 		g.note(c, v)
 		return c.grow(v.Raw)
-	case empty(v):
+	case empty(v.Raw):
 		return true
 	case c.isObject() && v.IsObject():
 		return c.members(v, g)
@@ -315,9 +306,10 @@ func (c *Claim) elements(v gjson.Result, g *Growth) (ok bool) {
 		if !ok {
 			break
 		}
-		if n := e.Get("index"); e.IsObject() && n.Type == gjson.Number {
-			index, whole := Place(n)
-			ok = whole && c.item(e, index, g).Joins(e, g)
+		var of [2]gjson.Result
+		if Members(e, of[:], "index", "id"); of[0].Type == gjson.Number {
+			index, whole := Place(of[0])
+			ok = whole && c.item(index, of[1], g).Joins(e, g)
 		} else if in.next > 0 && isText(e) && in.parts[in.next-1].unsaid() {
 			ok = in.parts[in.next-1].goesOn(e, g)
 		} else {
@@ -352,9 +344,8 @@ func (c *Claim) unsaid() bool {
 		in := c.parse()
 		return in.next < len(in.parts) || in.next > 0 && in.parts[in.next-1].unsaid()
 	}
-	in := c.parse()
-	for i := range in.parts {
-		if isTextName(in.parts[i].name) && in.parts[i].unsaid() {
+	for _, name := range textNames {
+		if m := c.Member(name); m != nil && m.unsaid() {
 			return true
 		}
 	}
@@ -398,8 +389,8 @@ func (c *Claim) isTextPart() bool {
 }
 
 // item returns the element that an event names by an index, nil where there is none. Another id under a known index names another one.
-func (c *Claim) item(e gjson.Result, n int64, g *Growth) *Claim {
-	in, id := c.parse(), e.Get("id")
+func (c *Claim) item(n int64, id gjson.Result, g *Growth) *Claim {
+	in := c.parse()
 	if id.Type == gjson.Null {
 		id.Raw = `""`
 	}

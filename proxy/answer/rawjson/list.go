@@ -31,7 +31,8 @@ type identity struct {
 // index has keys in the order in which they were added.
 type index[K comparable] struct {
 	keys []K
-	at   map[K]int // place of each, once there are more than few
+	next int       // behind the key that was found last: objects often have their members in one order
+	at   map[K]int // place of each, once one of more than few was looked for elsewhere
 }
 
 // few is up to how many keys are found without a map, which would take more memory than they do.
@@ -39,37 +40,48 @@ const few = 16
 
 // find returns the place of a key, -1 where it is missing.
 func (x *index[K]) find(key K) int {
-	if x.at == nil {
-		return slices.Index(x.keys, key)
-	}
-	if i, ok := x.at[key]; ok {
+	i := slices.Index(x.keys[:min(few, len(x.keys))], key)
+	switch {
+	case i >= 0 || len(x.keys) <= few:
 		return i
+	case x.next < len(x.keys) && x.keys[x.next] == key:
+		i = x.next
+	default:
+		if x.at == nil {
+			x.at = make(map[K]int, 2*len(x.keys))
+			for i, k := range x.keys {
+				x.at[k] = i
+			}
+		}
+		at, ok := x.at[key]
+		if !ok {
+			return -1
+		}
+		i = at
 	}
-	return -1
+	x.next = i + 1
+	return i
 }
 
 // add adds a key that is missing.
 func (x *index[K]) add(key K) {
+	if x.keys == nil {
+		x.keys = make([]K, 0, 4)
+	}
 	x.keys = append(x.keys, key)
-	switch {
-	case x.at != nil:
+	if x.at != nil {
 		x.at[key] = len(x.keys) - 1
-	case len(x.keys) > few:
-		x.at = make(map[K]int, 2*few)
-		for i, k := range x.keys {
-			x.at[k] = i
-		}
 	}
 }
 
-func (l *List) merge(v gjson.Result, g *Growth) {
+func (l *List) merge(v gjson.Result, g *Growth, level int) {
 	v.ForEach(func(_, e gjson.Result) bool {
 		if e.IsObject() {
 			o, made := l.item(e)
 			if made {
 				g.other()
 			}
-			o.merge(e, g)
+			o.merge(e, g, level+1)
 		}
 		return true
 	})
@@ -77,7 +89,9 @@ func (l *List) merge(v gjson.Result, g *Growth) {
 
 // item returns the item to which e belongs, and reports whether it is new.
 func (l *List) item(e gjson.Result) (o *Object, made bool) {
-	at := e.Get("index")
+	var of [3]gjson.Result
+	Members(e, of[:], "index", "id", "function")
+	at, id, function := of[0], of[1], of[2]
 	if at.Type == gjson.Null {
 		return l.begin(l.next), true
 	}
@@ -87,7 +101,6 @@ func (l *List) item(e gjson.Result) (o *Object, made bool) {
 		return l.begin(n), true
 	}
 	latest := l.latest[i]
-	id := e.Get("id")
 	if id.Type == gjson.Null || id.Raw == `""` {
 		return &latest.Object, false
 	}
@@ -103,7 +116,7 @@ func (l *List) item(e gjson.Result) (o *Object, made bool) {
 		l.latest[i] = other
 		return &other.Object, false
 	}
-	if f := e.Get("function"); f.IsObject() && f.Get("name").String() == "" {
+	if function.IsObject() && function.Get("name").String() == "" {
 		return &latest.Object, false
 	}
 	return l.begin(n), true

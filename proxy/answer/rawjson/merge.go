@@ -12,7 +12,7 @@ import (
 //	any          null, "", {}, []  t; an empty v where t is null
 //	null, empty  any               v
 //	text         text              the texts joined
-//	object       object            each member of v added to the member of t with its name
+//	object       object            each member of v added to the member of t with its name, down to mostLevels
 //	list         list              the elements joined, by the rules below
 //	list         text              a list, with the text as the part {"type":"text","text":v}
 //	text         list              the same, with the text as the first part
@@ -32,13 +32,13 @@ import (
 // whole again. What does not grow is not copied: the fragments must not change before the result has been appended. Each step takes time linear
 // in the fragment.
 type Tree struct {
-	raw    []byte  // a value without members of its own, or a list without items; as it came, until it grows
-	own    bool    // raw is no part of a fragment any more
+	raw    []byte  // a value as it came, until it grows; not of an object that has grown or a list of items
+	tail   *Object // the last element of a list, while it is text that may go on: then raw ends before it
+	object *Object // or an object that has grown
+	list   *List   // or a list of items
 	last   int     // where the last element of a list begins in raw; 0: not known
 	parts  int8    // whether the first element of a list is a part: 1 it is, -1 it is not, 0 not known
-	tail   *Object // the last element of a list, while it is text that may go on: then raw ends before it
-	object *Object // or an object
-	list   *List   // or a list of items
+	own    bool    // raw is no part of a fragment any more
 }
 
 // Object is a JSON object that grows: members in the order of their first fragment. The zero value has none.
@@ -95,21 +95,41 @@ func (g *Growth) other() {
 	}
 }
 
-func newTree(v gjson.Result) Tree {
-	switch {
-	case v.IsObject():
-		o := new(Object)
-		o.merge(v, nil)
-		return Tree{object: o}
-	case indexed(v):
+// mostLevels is how deep objects and lists are joined in a fragment, and compared in an answer otherwise than as bytes: each level is another pass
+// over what is in it. Text of answers is at level 5 of a fragment at most, and its log probabilities at level 8 of an answer.
+const mostLevels = 8
+
+func newTree(v gjson.Result, level int) Tree {
+	if level < mostLevels && indexed(v) {
 		l := new(List)
-		l.merge(v, nil)
+		l.merge(v, nil, level)
 		return Tree{list: l}
 	}
 	return asItCame(v.Raw)
 }
 
-func asItCame(raw string) Tree { return Tree{raw: Bytes(raw)} }
+// opened returns the object of a value that is one, into which more members go; nil where it is something else. An object that does not grow
+// stays as it came.
+func (t *Tree) opened(level int) *Object {
+	if t.object == nil && t.begins('{') && level < mostLevels {
+		came := gjson.ParseBytes(t.raw)
+		*t = Tree{object: new(Object)}
+		came.ForEach(func(k, v gjson.Result) bool {
+			m := t.object.add(k.Str, k.Raw)
+			*m = newTree(v, level+1)
+			return true
+		})
+	}
+	return t.object
+}
+
+// asItCame returns a value. One that is empty has no space, which would be passed over again and again.
+func asItCame(raw string) Tree {
+	if len(raw) > len("{}") && empty(raw) {
+		raw = raw[:1] + raw[len(raw)-1:]
+	}
+	return Tree{raw: Bytes(raw)}
+}
 
 // indexed reports whether v is an array of objects that have an index.
 func indexed(v gjson.Result) bool {
@@ -117,7 +137,7 @@ func indexed(v gjson.Result) bool {
 }
 
 // Object returns the tree's object, nil where it is something else.
-func (t *Tree) Object() *Object { return t.object }
+func (t *Tree) Object() *Object { return t.opened(0) }
 
 // List returns the tree's list, nil where it is something else.
 func (t *Tree) List() *List { return t.list }
@@ -134,8 +154,8 @@ func (t *Tree) Set(raw string) { *t = asItCame(raw) }
 // firstRoom is the room in bytes for a value that grows for the first time.
 const firstRoom = 128
 
-// opened returns the value without its last byte, to be appended to.
-func (t *Tree) opened() []byte {
+// room returns the value without its last byte, to be appended to.
+func (t *Tree) room() []byte {
 	if !t.own {
 		t.raw, t.own = append(make([]byte, 0, max(firstRoom, 2*len(t.raw))), t.raw...), true
 	}
@@ -143,23 +163,25 @@ func (t *Tree) opened() []byte {
 }
 
 // Add adds a fragment. g, which may be nil, notes what it did.
-func (t *Tree) Add(v gjson.Result, g *Growth) {
+func (t *Tree) Add(v gjson.Result, g *Growth) { t.add(v, g, 0) }
+
+func (t *Tree) add(v gjson.Result, g *Growth, level int) {
 	switch {
 	case v.Type == gjson.Null:
 	case v.Type == gjson.String && t.begins('"'):
 		t.grow(v.Raw)
 		g.note(t, v)
 	case t.lacks():
-		if !t.Is("null") && empty(v) {
+		if !t.Is("null") && empty(v.Raw) {
 			return
 		}
-		*t = newTree(v)
+		*t = newTree(v, level)
 		g.other()
-	case empty(v):
-	case v.IsObject() && t.object != nil:
-		t.object.merge(v, g)
+	case empty(v.Raw):
+	case v.IsObject() && t.opened(level) != nil:
+		t.object.merge(v, g, level)
 	case v.IsArray() && t.list != nil:
-		t.list.merge(v, g)
+		t.list.merge(v, g, level)
 	case v.IsArray() && t.begins('['):
 		t.join(v, g)
 	case v.IsArray() && t.begins('"') && isPart(v.Get("0")):
@@ -169,7 +191,7 @@ func (t *Tree) Add(v gjson.Result, g *Growth) {
 	case v.Type == gjson.String && t.begins('[') && t.hasParts():
 		t.say(v, g)
 	case !t.Is(v.Raw):
-		*t = newTree(v)
+		*t = newTree(v, level)
 		g.other()
 	}
 }
@@ -177,52 +199,43 @@ func (t *Tree) Add(v gjson.Result, g *Growth) {
 // grow adds a fragment to a text.
 func (t *Tree) grow(fragment string) bool {
 	if len(fragment) > len(`""`) {
-		t.raw = append(t.opened(), fragment[1:]...)
+		t.raw = append(t.room(), fragment[1:]...)
 	}
 	return true
 }
 
 // lacks reports whether the value is null or empty, so that any other takes its place.
 func (t *Tree) lacks() bool {
-	return t.tail == nil && t.object == nil && t.list == nil && (t.Is("null") || empty(gjson.Result{Type: gjson.JSON, Raw: View(t.raw)})) ||
-		t.object != nil && len(t.object.members) == 0
+	return t.Is("null") || t.Is(`""`) || t.Is("{}") || t.Is("[]")
 }
 
-// empty reports whether v is a string, an object or an array with nothing in it.
-func empty(v gjson.Result) bool {
+// empty reports whether raw is a string, an object or an array with nothing in it.
+func empty(raw string) bool {
 	switch {
-	case v.Raw == `""`:
+	case raw == `""`:
 		return true
-	case len(v.Raw) < 2 || v.Raw[0] != '{' && v.Raw[0] != '[':
+	case len(raw) < 2 || raw[0] != '{' && raw[0] != '[':
 		return false
 	}
-	c := v.Raw[SkipSpace(v.Raw, 1, 1)]
+	c := raw[SkipSpace(raw, 1, 1)]
 	return c == '}' || c == ']'
 }
 
 // Replace takes a later value of a member that describes the answer and is not a fragment of it: objects join member by member, of anything
 // else the last value counts that is neither null nor empty.
-func (t *Tree) Replace(v gjson.Result) {
+func (t *Tree) Replace(v gjson.Result) { t.replace(v, 0) }
+
+func (t *Tree) replace(v gjson.Result, level int) {
 	switch {
-	case v.Type == gjson.Null || empty(v) && !t.Is("null") || t.Is(v.Raw):
-	case v.IsObject() && (t.object != nil || t.begins('{')):
-		if t.object == nil {
-			old := gjson.ParseBytes(t.raw)
-			*t = Tree{object: new(Object)}
-			t.object.replace(old)
-		}
-		t.object.replace(v)
+	case v.Type == gjson.Null || empty(v.Raw) && !t.Is("null") || t.Is(v.Raw):
+	case v.IsObject() && t.opened(level) != nil:
+		v.ForEach(func(k, v gjson.Result) bool {
+			t.object.Member(k.Str, k.Raw).replace(v, level+1)
+			return true
+		})
 	default:
 		t.Set(v.Raw)
 	}
-}
-
-// replace takes the later values of members.
-func (o *Object) replace(v gjson.Result) {
-	v.ForEach(func(k, v gjson.Result) bool {
-		o.Member(k.Str, k.Raw).Replace(v)
-		return true
-	})
 }
 
 func (t *Tree) begins(c byte) bool { return len(t.raw) > 0 && t.raw[0] == c }
@@ -271,7 +284,7 @@ func (t *Tree) join(v gjson.Result, g *Growth) {
 // push adds an element behind the last one.
 func (t *Tree) push(element string) {
 	t.close()
-	dst := append(t.opened(), ',')
+	dst := append(t.room(), ',')
 	t.last = len(dst)
 	t.raw = append(append(dst, element...), ']')
 }
@@ -298,7 +311,7 @@ func (t *Tree) continues(e gjson.Result) bool {
 			}
 			return true
 		})
-		t.raw = append(t.opened()[:t.last], ']')
+		t.raw = append(t.room()[:t.last], ']')
 	}
 	return t.tail.continues(e)
 }
@@ -308,21 +321,20 @@ func (t *Tree) close() {
 	if t.tail == nil {
 		return
 	}
-	t.raw = append(t.tail.Append(t.opened()), ']')
+	t.raw = append(t.tail.Append(t.room()), ']')
 	t.tail = nil
 }
 
-// isTextName reports whether a member of a part is text, or a list of parts that are.
-func isTextName(name string) bool {
-	switch name {
-	case "text", "thinking", "reasoning", "refusal", "summary":
-		return true
-	}
-	return false
-}
+// textNames are the members of a part that are text, or a list of one part with text.
+var textNames = [...]string{"text", "thinking", "reasoning", "refusal", "summary"}
 
-// isText reports whether a part has text, directly or in a list of such parts, and no id, so that another one may go on with it.
-func isText(part gjson.Result) (text bool) {
+func isTextName(name string) bool { return slices.Contains(textNames[:], name) }
+
+// isText reports whether a part has text, directly or in a list of one part that has it directly, and no id, so that another one may go on with it.
+func isText(part gjson.Result) bool { return hasText(part, true) }
+
+// hasText is isText; lists: a list may have the text.
+func hasText(part gjson.Result, lists bool) (text bool) {
 	if !isPart(part) {
 		return false
 	}
@@ -331,7 +343,7 @@ func isText(part gjson.Result) (text bool) {
 		case k.Str == "id" || k.Str == "index":
 			text = false
 			return false
-		case isTextName(k.Str) && (v.Type == gjson.String || isTexts(v)):
+		case isTextName(k.Str) && (v.Type == gjson.String || lists && isTexts(v)):
 			text = true
 		}
 		return true
@@ -341,7 +353,7 @@ func isText(part gjson.Result) (text bool) {
 
 // isTexts reports whether v is a list of one part with text.
 func isTexts(v gjson.Result) bool {
-	return v.IsArray() && !v.Get("1").Exists() && isText(v.Get("0"))
+	return v.IsArray() && !v.Get("1").Exists() && hasText(v.Get("0"), false)
 }
 
 // continues reports whether part e, which is text, goes on with part o, which is too.
@@ -355,7 +367,7 @@ func (o *Object) continues(e gjson.Result) bool {
 			same = false
 		case !isTextName(k.Str):
 			old := &o.members[i].val
-			same = old.Is(v.Raw) || old.object != nil && string(old.Append(nil)) == v.Raw
+			same = old.Is(v.Raw)
 		case v.IsArray():
 			old := &o.members[i].val
 			same = old.begins('[') && isTexts(v) && old.continues(v.Get("0"))
@@ -393,22 +405,27 @@ func (o *Object) member(name, key string) (t *Tree, made bool) {
 	if key == "" {
 		key = Quote(name)
 	}
+	return o.add(name, key), true
+}
+
+// add adds a member of null, which is missing.
+func (o *Object) add(name, key string) *Tree {
 	if o.members == nil {
-		o.members, o.names.keys = make([]*member, 0, 4), make([]string, 0, 4)
+		o.members = make([]*member, 0, 4)
 	}
 	if len(o.room) == 0 {
-		o.room = make([]member, 4)
+		o.room = make([]member, min(max(4, len(o.members)), 64))
 	}
 	m := &o.room[0]
 	o.room = o.room[1:]
 	m.key, m.val = key, asItCame("null")
 	o.members = append(o.members, m)
 	o.names.add(name)
-	return &m.val, true
+	return &m.val
 }
 
 // merge adds the members of a delta.
-func (o *Object) merge(v gjson.Result, g *Growth) {
+func (o *Object) merge(v gjson.Result, g *Growth, level int) {
 	v.ForEach(func(k, v gjson.Result) bool {
 		t, made := o.member(k.Str, k.Raw)
 		if made {
@@ -416,12 +433,12 @@ func (o *Object) merge(v gjson.Result, g *Growth) {
 		}
 		switch {
 		case !identifies(k.Str):
-			t.Add(v, g)
+			t.add(v, g, level+1)
 		case k.Str == "name" && v.Type == gjson.String && t.begins('"') && !t.Is(v.Raw) && v.Raw != `""`:
 			t.Add(v, nil)
 			g.other()
 		default:
-			t.Replace(v)
+			t.replace(v, level+1)
 		}
 		return true
 	})

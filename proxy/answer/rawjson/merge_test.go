@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/tidwall/gjson"
@@ -36,6 +37,9 @@ func TestAdd(t *testing.T) {
 			`[{"index":0,"id":"a","t":"x!"},{"index":0,"id":"b","t":"yz"}]`},
 		{"another id without a name", []string{`[{"index":0,"id":"a","function":{"name":"f","arguments":"x"}}]`, `[{"index":0,"id":"b","function":{"arguments":"y"}}]`},
 			`[{"index":0,"id":"b","function":{"name":"f","arguments":"xy"}}]`},
+		{"text at the last level is joined", []string{nested(mostLevels, `"x"`), nested(mostLevels, `"y"`)}, nested(mostLevels, `"xy"`)},
+		{"an object below the last level is replaced", []string{nested(mostLevels+1, `"x"`), nested(mostLevels+1, `"y"`)}, nested(mostLevels+1, `"y"`)},
+		{"space in what is empty", []string{`[ ]`, `{"a":[ ]}`, `{"a":[1]}`, `{"b":{ }}`}, `{"a":[1],"b":{}}`},
 	} {
 		tree := new(Object).Member("m", `"m"`)
 		var came [][]byte
@@ -53,6 +57,11 @@ func TestAdd(t *testing.T) {
 			}
 		}
 	}
+}
+
+// nested returns v in objects, this many levels deep.
+func nested(levels int, v string) string {
+	return strings.Repeat(`{"a":`, levels) + v + strings.Repeat("}", levels)
 }
 
 func TestListAppendsWithout(t *testing.T) {

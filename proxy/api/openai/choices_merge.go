@@ -78,12 +78,15 @@ func (m *merged) Add(r gjson.Result) (last bool, err error) {
 	return false, err
 }
 
+// mostIndexes bounds the indexes of choices, of which OpenAI gives 128 at most.
+const mostIndexes = 1 << 10
+
 func (m *merged) addChoices(list gjson.Result) (err error) {
 	list.ForEach(func(_, c gjson.Result) bool {
-		if !c.IsObject() {
+		if index := c.Get("index").Int(); !c.IsObject() || index >= mostIndexes {
 			err = answer.ErrMalformed
 		} else {
-			err = m.addChoice(m.list.Elem(c.Get("index").Int()), c)
+			err = m.addChoice(m.list.Elem(index), c)
 		}
 		return err == nil
 	})
