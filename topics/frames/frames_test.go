@@ -292,11 +292,30 @@ func BenchmarkObserve(b *testing.B) {
 				}
 				prompts[i] = fill(templates[0], strings.Join(doc, " "), w.ask())
 			}
-			var l Learner
-			b.ReportAllocs()
-			for i := 0; b.Loop(); i++ {
-				l.Observe(prompts[i%len(prompts)])
-			}
+			observeAll(b, prompts)
 		})
+	}
+	b.Run("hostile", func(b *testing.B) { // sentences that many prompts have, in no order
+		w := texts{rand.New(rand.NewSource(1))}
+		pool, prompts := make([]string, 60), make([]string, 2000)
+		for i := range pool {
+			pool[i] = w.sentence(10) + "."
+		}
+		for i := range prompts {
+			var all []string
+			for range 22 {
+				all = append(all, pool[w.Intn(len(pool))])
+			}
+			prompts[i] = strings.Join(append(all, w.ask()), " ")
+		}
+		observeAll(b, prompts)
+	})
+}
+
+func observeAll(b *testing.B, prompts []string) {
+	var l Learner
+	b.ReportAllocs()
+	for i := 0; b.Loop(); i++ {
+		l.Observe(prompts[i%len(prompts)])
 	}
 }

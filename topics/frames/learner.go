@@ -20,6 +20,7 @@ const (
 	retry         = 16                // of so many prompts that have a frame one is looked at for another
 	patience      = 4 * recentPrompts // prompts in which a frame within another one is found, before it is in force
 	mostLater     = 16
+	mostPause     = 7
 	forgetAfter   = 4096 // prompts without it, or up to twice as many, end a frame
 )
 
@@ -31,6 +32,8 @@ type Learner struct {
 	frames  []*Frame
 	later   []*Frame          // found within others, by the number of the prompt in which they were found first
 	places  map[uint32]uint32 // constants, and the frames that have them
+	pause   int64             // prompts in which it does not look for a frame, after it has found none
+	until   int64             // the prompt from which on it looks again
 	segs    []segment
 	digests []uint32
 }
@@ -78,7 +81,17 @@ func (l *Learner) Observe(prompt string) (frame *Frame, cut Cut, changed bool) {
 	if !l.keep(prompt) || frame != nil && l.number%retry != 0 {
 		return frame, cut, changed
 	}
-	return frame, cut, l.learn(prompt, frame) || changed
+	if l.number < l.until {
+		return frame, cut, changed
+	}
+	found, looked := l.learn(prompt, frame)
+	if found {
+		l.pause, l.until = 0, 0
+	} else if looked { // what looks like a frame and is none costs no more than other prompts
+		l.pause = min(2*l.pause+1, mostPause)
+		l.until = l.number + l.pause
+	}
+	return frame, cut, found || changed
 }
 
 // Restore puts frames in force, where there are none. They belong to the learner.
@@ -189,8 +202,8 @@ type candidate struct {
 	len int
 }
 
-// learn looks for a frame that the prompt which was read last has in common with others.
-func (l *Learner) learn(prompt string, within *Frame) (changed bool) {
+// learn looks for a frame that the prompt which was read last has in common with others. looked says that it had reason to.
+func (l *Learner) learn(prompt string, within *Frame) (found, looked bool) {
 	var all []candidate
 	l.ends(func(i int) {
 		if d := l.digests[i]; l.counts[d%filterSize] >= leastPrompts && l.inEnds(d) {
@@ -199,9 +212,12 @@ func (l *Learner) learn(prompt string, within *Frame) (changed bool) {
 			}
 		}
 	})
+	if len(all) == 0 {
+		return false, false
+	}
 	chosen, group := l.choose(all)
 	if len(chosen) == 0 {
-		return false
+		return false, true
 	}
 	var constants []constant
 	asked, before := false, 0
@@ -215,15 +231,15 @@ func (l *Learner) learn(prompt string, within *Frame) (changed bool) {
 	f := newFrame(constants)
 	f.seen, f.uses = l.number, leastPrompts
 	if w := f.weight(); w < leastBytes || w > mostText || len(chosen) == len(l.segs) || l.ordered(f, group) < leastPrompts {
-		return false
+		return false, true
 	}
 	if _, ok := f.places(prompt, l.segs, l.digests); !ok {
-		return false
+		return false, true
 	}
 	if within != nil && !l.lasts(f) {
-		return false
+		return false, true
 	}
-	return l.add(f)
+	return l.add(f), true
 }
 
 // lasts reports whether a frame within another one, which prompts of both have, is still found long after it was found first. Otherwise it may be of
