@@ -102,7 +102,7 @@ func (c *Cache) Find(ctx context.Context, r *Request) (f *Finding, err error) {
 	if c.opt.comparable(r) {
 		f.Compared = true
 		f.ask(c.state, r, true)
-		err = (&search{c: c, r: r, f: f, draw: c.learner.drawFor(r)}).run(ctx)
+		err = (&search{c: c, r: r, f: f, draw: c.learner.drawFor(r)}).all(ctx)
 	}
 	c.renews(r, f)
 	if topic := c.opt.topicOf(r, f); f.Hit == nil && topic != 0 {

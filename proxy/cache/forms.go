@@ -4,8 +4,10 @@ import (
 	"encoding/binary"
 	"errors"
 	"hash/maphash"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"reprise/policy"
 	"reprise/store"
@@ -27,10 +29,18 @@ type forms struct {
 	ids   map[uint64]policy.ID
 	added int // since the last sweep
 
-	made [1024]atomic.Pointer[normal.Form] // of what stored prompts ask, by a hash of that
+	made [1024]atomic.Pointer[madeForm] // by the ids of entries
 }
 
-// longestMade is how many bytes a prompt has at most whose form is kept: its tokens take ten times as many.
+// madeForm is the form of what an entry asks.
+type madeForm struct {
+	id      policy.ID
+	scope   store.Scope
+	created time.Time
+	form    *normal.Form // of a copy of the text
+}
+
+// longestMade is how many bytes has at most what asks in a prompt whose form is kept: its tokens take ten times as many.
 const longestMade = 512
 
 // of returns the form of what a stored prompt asks. It makes the forms that are asked for most once.
@@ -38,17 +48,17 @@ func (x *forms) of(e *store.Entry) *normal.Form {
 	if x == nil {
 		return normal.Of(e.Prompt)
 	}
+	slot := &x.made[uint64(e.ID)%uint64(len(x.made))]
+	if m := slot.Load(); m != nil && m.id == e.ID && m.scope == e.Scope && m.created.Equal(e.Created) {
+		return m.form
+	}
 	prompt := x.templates.asks(e).text
 	if len(prompt) > longestMade {
 		return normal.Of(prompt)
 	}
-	slot := &x.made[maphash.String(x.seed, prompt)%uint64(len(x.made))]
-	f := slot.Load()
-	if f == nil || f.Prompt != prompt {
-		f = normal.Of(prompt)
-		slot.Store(f)
-	}
-	return f
+	m := &madeForm{e.ID, e.Scope, e.Created, normal.Of(strings.Clone(prompt))}
+	slot.Store(m)
+	return m.form
 }
 
 // forget drops the forms that were made: what a purge has removed is in none.

@@ -57,7 +57,7 @@ func (a *Ask) Cut(prompt string) (c frames.Cut, ok bool) {
 type templates struct {
 	mu         sync.Mutex // protects what follows
 	young, old generation
-	moves      map[store.Scope]struct{} // scopes in which other frames are in force than when their entries were placed
+	moves      map[store.Scope]int // scopes in which other frames are in force than when their entries were placed, and how often that has changed
 }
 
 type generation struct {
@@ -198,19 +198,32 @@ func (t *templates) moved(base store.Scope) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.moves == nil {
-		t.moves = map[store.Scope]struct{}{}
+		t.moves = map[store.Scope]int{}
 	}
-	if len(t.moves) < mostTemplates {
-		t.moves[base] = struct{}{}
+	if t.moves[base] > 0 || len(t.moves) < mostTemplates {
+		t.moves[base]++
 	}
 }
 
-// takeMoves returns the scopes of moved, once.
-func (t *templates) takeMoves() (all map[store.Scope]struct{}) {
+// toMove returns the scopes of moved.
+func (t *templates) toMove() map[store.Scope]int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	all, t.moves = t.moves, nil
-	return all
+	return maps.Clone(t.moves)
+}
+
+// endMoves ends those of toMove in which no other frame has come into force since.
+func (t *templates) endMoves(done map[store.Scope]int) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	maps.DeleteFunc(t.moves, func(base store.Scope, changes int) bool { return done[base] == changes })
+}
+
+// moving reports whether entries of a scope may be in another place than their prompts say.
+func (t *templates) moving(base store.Scope) bool {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.moves[base] > 0
 }
 
 // underFrame is a scope with a frame in it.
@@ -248,6 +261,14 @@ func (s *state) ask(r *Request, learn bool) *asked {
 	if by != nil {
 		s.templates.place(a.scope, r.Scope, by)
 	}
+	return a
+}
+
+// unframed is where r would be placed if its prompt had no frame.
+func (s *state) unframed(r *Request) *asked {
+	cut := frames.Whole(r.Prompt)
+	a := &asked{scope: r.Scope, chain: behind(s.turns.chain(r), cut.Rest)}
+	a.take(&cut, r.Prompt)
 	return a
 }
 

@@ -171,8 +171,11 @@ func TestDeclaredAsk(t *testing.T) {
 func TestEntriesMove(t *testing.T) {
 	disk := &storetest.Memory{}
 	r := newReal(t, func(so *store.Options, _ *Options) { so.Backing = disk })
-	r.ask(r.granted(fill(rag, notes, "When does the shop open?")))
-	r.learn(rag)
+	r.ask(r.granted(fill(labelled, notes, "When does the shop open?")))
+	r.learn(labelled)
+	if how, _ := r.ask(r.granted(fill(labelled, notes, "when does the shop open?"))); how != "semantic" {
+		t.Error("before the move:", how)
+	}
 	moved := func(r *rig) {
 		(&reviver{c: r.Cache, size: reviveFirst}).move(t.Context())
 		scopes := map[store.Scope]int{}
@@ -184,7 +187,7 @@ func TestEntriesMove(t *testing.T) {
 		}
 	}
 	moved(r)
-	if how, _ := r.ask(r.granted(fill(rag, notes, "Please, when does the shop open?"))); how != "semantic" {
+	if how, _ := r.ask(r.granted(fill(labelled, notes, "Please, when does the shop open?"))); how != "semantic" {
 		t.Error("after the move:", how)
 	}
 	if err := r.Sync(t.Context()); err != nil {
@@ -192,7 +195,7 @@ func TestEntriesMove(t *testing.T) {
 	}
 	r.state.store.Close()
 	r = newReal(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
-	if how, _ := r.ask(r.granted(fill(rag, notes, "Hello, when does the shop open?"))); how != "semantic" {
+	if how, _ := r.ask(r.granted(fill(labelled, notes, "Hello, when does the shop open?"))); how != "semantic" {
 		t.Error("after a restart:", how)
 	}
 }

@@ -13,14 +13,18 @@ import (
 )
 
 // Where a frame comes into force, entries of its scope are in the place of prompts without one. The reviver moves them, a few at a time: their vectors
-// are computed again from what they ask. Until then they are found by their keys, and from then on by what they ask, too.
+// are computed again from what they ask. Until all are moved, a request that finds nothing under its frame is looked for as it would have been before.
+
+// movePauses is how many times as long as moving took the reviver waits before it moves again: it looks at every entry.
+const movePauses = 20
 
 // move moves the entries of scopes with new frames.
 func (r *reviver) move(ctx context.Context) {
-	bases := r.c.state.templates.takeMoves()
+	bases := r.c.state.templates.toMove()
 	if len(bases) == 0 {
 		return
 	}
+	defer r.c.state.templates.endMoves(bases)
 	var ids []policy.ID
 	for e := range r.c.state.store.All() {
 		if _, moves := r.c.state.destination(e, bases); moves {
@@ -39,7 +43,7 @@ func (r *reviver) move(ctx context.Context) {
 
 // destination is where e belongs now, and whether that is another place than it has. One whose earlier turns are not known apart from what its prompt
 // holds beside the ask stays.
-func (s *state) destination(e *store.Entry, bases map[store.Scope]struct{}) (to *asked, moves bool) {
+func (s *state) destination(e *store.Entry, bases map[store.Scope]int) (to *asked, moves bool) {
 	base, chain := e.Scope, e.Chain
 	p, framed := s.templates.placed(e.Scope)
 	if framed {
@@ -67,7 +71,7 @@ func (s *state) destination(e *store.Entry, bases map[store.Scope]struct{}) (to 
 }
 
 // movePart moves those of some entries that are still there and misplaced.
-func (r *reviver) movePart(ctx context.Context, ids []policy.ID, bases map[store.Scope]struct{}) error {
+func (r *reviver) movePart(ctx context.Context, ids []policy.ID, bases map[store.Scope]int) error {
 	var texts []string
 	var entries []*store.Entry
 	var places []*asked

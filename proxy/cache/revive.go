@@ -46,8 +46,10 @@ func (c *Cache) Revive(ctx context.Context, report func(Revival)) {
 	}
 	for c.opt.Meaning && c.opt.Embedder != nil && ctx.Err() == nil {
 		works := r.check(ctx)
-		if works {
+		if works && !time.Now().Before(r.movesFrom) {
+			began := time.Now()
 			r.move(ctx)
+			r.movesFrom = time.Now().Add(movePauses * time.Since(began))
 		}
 		if works && c.state.store.MissingVectors() > 0 {
 			r.pass(ctx)
@@ -69,6 +71,8 @@ type reviver struct {
 	begun   bool // there was a vector to set since nothing was left; prompts without one are passed over
 	fault   error
 	backoff time.Duration
+
+	movesFrom time.Time // when entries are moved next
 
 	shown   EmbedderState // that was reported
 	probing time.Duration // between two checks

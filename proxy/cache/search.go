@@ -20,6 +20,13 @@ type search struct {
 	settled bool    // by the form of the prompt: the vectors only route the request
 }
 
+func (s *search) all(ctx context.Context) error {
+	if err := s.run(ctx); err != nil {
+		return err
+	}
+	return s.whereItWas(ctx)
+}
+
 func (s *search) run(ctx context.Context) error {
 	var failed error
 	switch probe := s.r.Probe; {
@@ -51,6 +58,24 @@ func (s *search) run(ctx context.Context) error {
 		s.f.Hit, s.f.Explore, s.f.Degraded = nil, nil, "topics"
 	}
 	return errors.Join(failed, err)
+}
+
+// whereItWas looks for an answer where it was before the prompt had a frame, as long as entries are moved.
+func (s *search) whereItWas(ctx context.Context) error {
+	f := s.f
+	if f.Hit != nil || f.Explore != nil || f.Degraded != "" || f.asked.scope == s.r.Scope || s.r.Ask != nil || !s.c.state.templates.moving(s.r.Scope) {
+		return nil
+	}
+	before := &Finding{Parent: f.Parent, Compared: true}
+	before.asked = s.c.state.unframed(s.r)
+	before.Chain = before.asked.chain
+	err := (&search{c: s.c, r: s.r, f: before, draw: s.draw}).run(ctx)
+	if before.Hit != nil || before.Explore != nil { // what is kept of this request belongs under the frame
+		before.Vector, before.asked, before.Chain, before.form, before.asks, before.digest = f.Vector, f.asked, f.Chain, f.form, f.asks, f.digest
+		before.Vetoes, before.Route.Topic, before.Route.Anchor = append(f.Vetoes, before.Vetoes...), f.Route.Topic, f.Route.Anchor
+		*f = *before
+	}
+	return err
 }
 
 // byForm takes the entry whose prompt has the normal form of the request's. A client that raises the hit gate wants vectors compared.
