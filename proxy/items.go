@@ -48,13 +48,14 @@ var errItems = errors.New("the answer to some items does not fit those that are 
 const restRefused = 10 * time.Minute
 
 // inVain notes that the answer to a part of the items was of no use, and returns errItems. An error is about this list; an answer that does not fit is
-// about all of its kind: the upstream answers in another way than before.
+// about all of its kind: the upstream answers in another way than before. Those who waited for it look again together, and nobody joins them there.
 func (x *work) inVain() error {
 	of := x.r.Scope
 	if x.o.rec.Status != http.StatusOK {
 		of = x.r.Key
 	}
 	x.s.whole.add(store.Key(of), x.s.opts.Now())
+	x.o.Seal()
 	return errItems
 }
 

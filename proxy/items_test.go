@@ -369,6 +369,36 @@ func TestItemsAreShared(t *testing.T) {
 	}
 }
 
+// TestRefusedItemsAreShared: equal requests at the same time, of which the upstream refuses a part of the items, ask for all of them once.
+func TestRefusedItemsAreShared(t *testing.T) {
+	u := &embedder{}
+	r := newRigAt(t, nil, u)
+	r.ask(t, embedPath, `{"model":"m","input":["a"]}`)
+	u.asked()
+	u.status, u.hold = 400, make(chan struct{})
+	replies := make(chan reply, 4)
+	for range cap(replies) {
+		go func() {
+			got, _ := r.try(embedPath, `{"model":"m","input":["new","a"]}`)
+			replies <- got
+		}()
+	}
+	for call := range 2 {
+		r.waiters(t, cap(replies))
+		eventually(t, "a call", func() bool { u.mu.Lock(); defer u.mu.Unlock(); return len(u.bodies) > call })
+		u.hold <- struct{}{}
+	}
+	close(u.hold)
+	for range cap(replies) {
+		if got := <-replies; got.status != 400 || !strings.Contains(got.body, "about 2 inputs") {
+			t.Errorf("%d %s", got.status, got.body)
+		}
+	}
+	if asked := u.asked(); asked != `"new"|"new","a"` {
+		t.Errorf("asked for %s", asked)
+	}
+}
+
 // TestItemsKeptWhole: an answer that is not understood is kept under the key of its list, as it came, and serves that list alone. So is one to a
 // list of more inputs than a request to the API may have.
 func TestItemsKeptWhole(t *testing.T) {

@@ -27,11 +27,12 @@ import (
 //
 // answer is the only loop here. It looks again if what was found is no answer to this client after all, before a byte of it was written: a purge
 // has removed it, it cannot be put into the form that the client asked for, or it is an error that another client's credential has caused. The
-// first may happen a few times, the second three times (see unfit), the last once. The other loop is that of package upstream, over replicas.
+// first may happen a few times, the second three times (see unfit), the last once. An answer to a part of the items that does not fit the others
+// takes two turns more at most. The other loop is that of package upstream, over replicas.
 //
 // A request asks the upstream once, and a second time only if the upstream has failed, a stored answer was to replace that failure, and is gone
-// in turn, or if its answer to a part of the items does not fit the others (see items.go); nothing is looked up any more then. So of n replicas it causes 2(n+1) calls at most, by the bound of package upstream, and a
-// request that passes through n: no field is added to that.
+// in turn, or if its answer to a part of the items does not fit the others (see items.go). So of n replicas it causes 2(n+1) calls at most, by the
+// bound of package upstream, and a request that passes through n: no field is added to that.
 
 // work is a request under way, from the first look into the cache to the end of its answer. A flight goes on with that of its leader, but not
 // with w, v and what writes the answer: they belong to the handler.
@@ -88,8 +89,8 @@ func (x *work) again(err error, turn int) bool {
 	case err == errOthers:
 		x.alone = true
 		return true
-	case err == errItems:
-		x.passes = true
+	case err == errItems: // the next turn asks for all items at once, with those who are in the same place
+		x.passes = turn > 1
 	case err == errPurged:
 		x.passes = turn >= mostTurns || x.sent
 	case unfit:
