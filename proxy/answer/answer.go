@@ -83,6 +83,7 @@ type Streams interface {
 	Merger() Merger
 	// Prover returns what holds the events of a stream against an object that should say the same. It makes no object of its own: Add fails
 	// where the object lacks what an event says, and Object where the object says more than all events; both with ErrMalformed.
+	// Its verdict is stored: where it becomes stricter, proofVersion is to be raised.
 	Prover(object gjson.Result) Merger
 	// Render returns the stream, with its usage, of a client that would have got the object without. No line feed stands
 	// between the tokens of the object. It is nil where the stream would be out of proportion; see [Script].

@@ -254,8 +254,8 @@ func (z *Frozen) prove(r gjson.Result) error {
 	return nil
 }
 
-// proofVersion is to be raised when a proof becomes stricter: what an older one has proven is then proven again.
-const proofVersion = 1
+// proofVersion is raised when a [Streams.Prover] becomes stricter: what an older one has proven is then proven again on each hit.
+const proofVersion = 2
 
 // proofOf is what is stored of a proof that a stream says what object r says: a checksum of r. A program that merges the stream to anything else
 // proves that again.
@@ -263,5 +263,5 @@ func proofOf(r gjson.Result) uint32 {
 	return crc32.Update(proofVersion, castagnoli, rawjson.Bytes(r.Raw))
 }
 
-// anyDocument passes what was checked before.
+// anyDocument passes what was checked before: events that were merged, and those that a Render has made of values that were checked.
 func anyDocument([]byte) bool { return true }
