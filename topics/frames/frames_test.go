@@ -6,22 +6,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"reprise/internal/layouts"
 )
 
-// templates are of the kinds that libraries for applications ship: an instruction in front or behind, a document before or after a question, tags,
-// headings, a quoted text, JSON.
-var templates = []string{
-	"Answer the question by the notes below. Say that you do not know where they are silent.\n\n{doc}\n\nQuestion: {ask}\nAnswer:",
-	"You help with questions about documents. Keep the answer to three sentences at most.\nQuestion: {ask}\nContext: {doc}\nAnswer:",
-	"Here is what we know.\n-----\n{doc}\n-----\nUse this and nothing else to answer.\nQuery: {ask}\nAnswer: ",
-	"Summarise the following text in one paragraph:\n\n\"{doc}\"\n\nSUMMARY:",
-	"Fill in the fields of the function from the passage. Leave out what it does not say.\n\nPassage:\n{doc}",
-	"Which of these is the message about: billing, shipping, other? Reply with one word.\n\n{ask}",
-	"Translate this English text into French: \"{ask}\"",
-	"<instructions>\nAnswer from the documents and cite them.\n</instructions>\n<documents>\n{doc}\n</documents>\n<question>\n{ask}\n</question>",
-	"### Instruction:\nWrite a polite reply to the customer.\n\n### Input:\n{ask}\n\n### Response:\n",
-	"Return nothing but JSON. {\"task\": \"sentiment\", \"text\": \"{ask}\", \"language\": \"en\"}",
-}
+var (
+	templates = layouts.All
+	fill      = layouts.Fill
+)
 
 // texts are of free text that no two prompts share.
 type texts struct{ *rand.Rand }
@@ -42,10 +34,6 @@ func (w texts) doc() string {
 		all[i] = w.sentence(5+w.Intn(15)) + "."
 	}
 	return strings.Join(all, " ")
-}
-
-func fill(template, doc, ask string) string {
-	return strings.NewReplacer("{doc}", doc, "{ask}", ask).Replace(template)
 }
 
 // TestFramesAreFound plays ten templates and free prompts through one learner.
