@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"reprise/embed"
+	"reprise/internal/layouts"
 	"reprise/policy"
 	"reprise/store"
 	"reprise/store/storetest"
@@ -47,12 +48,12 @@ const (
 	instruction = "You get a message of a customer of our shop, who may be angry. Decide what the customer needs, and answer in two sentences at most. " +
 		"Never promise a date, never name a price, and never mention other customers. Say that a colleague will call where you cannot tell."
 	labelled = instruction + "\n\nQuestion: {ask}"
-	rag      = "Answer the question by the notes below. Say that you do not know where they are silent.\n\n{doc}\n\nQuestion: {ask}\nAnswer:"
 )
 
-func fill(template, doc, ask string) string {
-	return strings.NewReplacer("{doc}", doc, "{ask}", ask).Replace(template)
-}
+var (
+	rag  = layouts.All[0]
+	fill = layouts.Fill
+)
 
 // granted is a request in a scope that an operator trusts, so that a hit depends on what is compared alone.
 func (r *rig) granted(prompt string) *Request {
@@ -136,13 +137,20 @@ func TestSlotsAreEqual(t *testing.T) {
 	}
 }
 
-// TestGuessedAskIsNotGranted: of a slot without a label it is a guess that it asks, which an operator's word for the scope does not cover.
+// TestGuessedAskIsNotGranted: of a slot without a label it is a guess that it asks, which an operator's word for the scope does not cover. Then only
+// equal prompts share an answer, and white space around what is asked counts.
 func TestGuessedAskIsNotGranted(t *testing.T) {
-	r := newReal(t)
-	r.learn(instruction + "\n\n{ask}")
-	r.ask(r.granted(fill(instruction+"\n\n{ask}", "", "When does the shop open?")))
-	if how, _ := r.ask(r.granted(fill(instruction+"\n\n{ask}", "", "Please, when does the shop open?"))); how != "miss" {
-		t.Error("it is a hit:", how)
+	for _, template := range []string{instruction + "\n\n{ask}", labelled} {
+		r, other := newReal(t), map[bool]string{true: "semantic", false: "miss"}[template == labelled]
+		r.learn(template)
+		for _, c := range []struct{ ask, how string }{
+			{"When does the shop open?", "miss"}, {"When does the shop open?", "exact"},
+			{"\nWhen does the shop open?", other}, {"When does the shop open? ", other}, {"Please, when does the shop open?", other},
+		} {
+			if how, _ := r.ask(r.granted(fill(template, "", c.ask))); how != c.how {
+				t.Errorf("%q behind %.30q…: %s, want %s", c.ask, template, how, c.how)
+			}
+		}
 	}
 }
 

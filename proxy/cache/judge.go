@@ -147,7 +147,7 @@ func (l *learner) judge(r *Request, f *Finding, e *store.Entry, stored *normal.F
 		stored = l.forms.of(e)
 	}
 	c := reuse.Context{Tenant: evidence.ID(e.Tenant), Similarity: similarity, Draw: draw, MaxError: r.MaxError, Trust: r.Trust}
-	if e.Prompt != r.Prompt {
+	if c.Differ = e.Prompt != r.Prompt; c.Differ {
 		if c.Scope, c.Family = placeOf(r, e); f.place(r).free && c.Trust == reuse.Granted {
 			c.Trust = reuse.Earned // which part of a prompt asks is for the operator to say, not for a guess
 		}

@@ -81,6 +81,7 @@ type Context struct {
 	Draw                            float64 // a uniform random number in [0, 1) that decides whether to explore
 	MaxError                        float64 // of this request, in place of the judge's; negative: none; 0: the judge's
 	Trust                           Trust
+	Differ                          bool // the prompts are not equal, though what they ask may be: white space around it differs
 }
 
 // of is the judge of a request with a MaxError of its own, as in Context.
@@ -107,7 +108,7 @@ func (j *Judge) Judge(stored, asked string, c Context) Verdict {
 // Forms is Judge for callers that have the normal forms already.
 func (j *Judge) Forms(stored, asked *normal.Form, c Context) Verdict {
 	v := Verdict{Case: j.newCase(c)}
-	if stored.Prompt == asked.Prompt {
+	if stored.Prompt == asked.Prompt && !c.Differ {
 		v.Decision, v.P = Serve, 1
 		return v
 	}
