@@ -75,13 +75,13 @@ func (x learning) Compared(r *cache.Request, f *cache.Finding, result compare.Re
 	}
 }
 
-// quotes reports whether the answer of e quotes words in which its prompt differs from the one that is asked. One that cannot be read is taken for one
+// quotes reports whether the answer of e quotes words in which what it was asked differs from what is asked. One that cannot be read is taken for one
 // that does.
-func (s *Server) quotes(e *store.Entry, asked string) (quotes bool) {
+func (s *Server) quotes(e *store.Entry, stored, asked string) (quotes bool) {
 	quotes = true
 	s.faults.guard("compare", func() error {
 		text, ok, err := s.textOf(e)
-		quotes = !ok || compare.Quotes(text, e.Prompt, asked)
+		quotes = !ok || compare.Quotes(text, stored, asked)
 		return err
 	})
 	return quotes

@@ -46,9 +46,10 @@ type Options struct {
 	Thresholds embed.Thresholds // the gates that Topics was made with; a request may only raise Hit
 	// Judge returns the judge that goes by some rates: called by New, and again after each Learn. nil refuses no answer that was found.
 	Judge func(*evidence.Rates) Judge
-	// Quotes reports whether the answer of an entry quotes words in which its prompt differs from the one that is asked: then it does not serve it.
+	// Quotes reports whether the answer of an entry quotes words in which what its prompt asks, stored, differs from what is asked: then it does not
+	// serve it.
 	// nil: none does.
-	Quotes func(e *store.Entry, asked string) bool
+	Quotes func(e *store.Entry, stored, asked string) bool
 	// Draw returns random numbers in [0, 1) that decide when to explore; default math/rand. It must be safe for concurrent use.
 	Draw func() float64
 	// Evidence has what was counted before, and the cache owns it; default: what Store has kept. Then Store keeps it, and Log gets each sample.

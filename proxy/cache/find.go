@@ -76,7 +76,11 @@ func (c *Cache) Fallback(ctx context.Context, r *Request, f *Finding) *Hit {
 // quotes reports whether the answer of e, an entry that has it, quotes words in which the prompt of r differs: it is not served to r then, whatever its
 // scope has shown.
 func (c *Cache) quotes(r *Request, e *store.Entry) bool {
-	return c.opt.Quotes != nil && e.Prompt != r.Prompt && c.opt.Quotes(e, r.Prompt)
+	if c.opt.Quotes == nil || e.Prompt == r.Prompt {
+		return false
+	}
+	stored, asked := c.Asked(e, r.Prompt)
+	return c.opt.Quotes(e, stored, asked)
 }
 
 // FellBack notes that f.Explore answers r: a verdict on this answer is one on the pair.

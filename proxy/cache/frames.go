@@ -321,6 +321,12 @@ func (a *asked) take(c *frames.Cut, prompt string) {
 	}
 }
 
+// Asked returns what the prompt of e asks, and what another prompt asks that is under the same frame.
+func (c *Cache) Asked(e *store.Entry, prompt string) (stored, asked string) {
+	other := store.Entry{Scope: e.Scope, Prompt: prompt}
+	return c.state.templates.asks(e).text, c.state.templates.asks(&other).text
+}
+
 // asks is what a stored prompt asks, as its entry was placed: by the frame of its scope, where that is known.
 func (t *templates) asks(e *store.Entry) (a asked) {
 	c, ok := frames.Cut{}, false

@@ -385,7 +385,7 @@ func TestFaultOfForms(t *testing.T) {
 func TestQuotingAnswers(t *testing.T) {
 	var looked int
 	r, j := newJudged(t, func(_ *store.Options, o *Options) {
-		o.Quotes = func(e *store.Entry, asked string) bool {
+		o.Quotes = func(e *store.Entry, _, asked string) bool {
 			looked++
 			return bytes.HasPrefix(e.Answer, []byte("You wrote"))
 		}

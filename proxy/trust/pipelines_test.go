@@ -126,6 +126,42 @@ func TestPipelines(t *testing.T) {
 	})
 }
 
+// layouts put an order and a text into one message, where the text asks for all that a template shows: behind a label, in quotation marks, at its end,
+// beside a document that is another one each time.
+var layouts = []string{
+	"%[1]s\n\n%[2]s",
+	"%[1]s\n\nText: %[2]s",
+	"%[1]s\n\nContext: %[3]s\n\nQuestion: %[2]s\nAnswer:",
+	"<instructions>\n%[1]s\n</instructions>\n<message>\n%[2]s\n</message>",
+	"%[1]s\nInput: \"%[2]s\"\nOutput:",
+}
+
+// TestTemplates: an order that stands in the message of the user is one of a system message.
+func TestTemplates(t *testing.T) {
+	each(t, 1, func(t *testing.T, p *pipeline, at int, questions []string, rng *rand.Rand) tally {
+		layout := layouts[at%len(layouts)]
+		m := p.model(rng.Uint64())
+		texts := map[string]string{} // by message
+		says := m.answer
+		m.answer = func(user string) (text, meant string) { return says(p.front + texts[user]) }
+		r := newRig(t, m, newDice(rng.Uint64()).draw)
+		var c tally
+		before := r.calls
+		for range requests(stream) {
+			text := wording(rng, questions[rng.IntN(len(questions))])
+			message := fmt.Sprintf(layout, p.system+p.front, text, fmt.Sprintf("Note %d of the archive.", rng.IntN(3)))
+			texts[message] = text
+			got := r.ask(t, "", message)
+			c.count(got, r.model.says[got.text] == p.says(text))
+		}
+		c.calls = r.calls - before
+		if c.wrong > mostWrong {
+			t.Errorf("%d wrong answers of %d, %d of them after request %d", c.wrong, c.requests, c.late, learntWith)
+		}
+		return c
+	})
+}
+
 // TestUsers: where each user has a scope, because the system message has a name, a date or an id, what one scope has shown counts for the next one.
 // A user comes back to a few questions.
 func TestUsers(t *testing.T) {

@@ -61,6 +61,7 @@ type Cache interface {
 	Rates() *evidence.Rates
 	Serves(*cache.Hit) bool
 	Get(policy.ID) (*store.Entry, bool)
+	Asked(e *store.Entry, prompt string) (stored, asked string)
 }
 
 // Verdicts is where the verdicts of an operator go.
@@ -79,6 +80,7 @@ type Pair struct {
 	Ref     Ref
 
 	StoredPrompt, Prompt string
+	storedAsk, ask       string // the parts of these that are compared
 	// Private keeps the pair from leaving the process and from the shadow list: its client has forbidden to store the answer.
 	Private bool
 
@@ -203,7 +205,7 @@ func (l *Learner) byText(p *Pair) {
 		}
 		p.stored = stored
 		noise := compare.Noise(l.o.Cache.Rates().Noise(&p.Found.Verdict.Case))
-		p.Result = l.o.Compare(pairOf(p.StoredPrompt, p.Prompt, stored, p.Fresh), &noise)
+		p.Result = l.o.Compare(compare.Pair{StoredPrompt: p.storedAsk, Prompt: p.ask, Stored: stored, Fresh: p.Fresh}, &noise)
 		if p.Found.Basis == cache.Repeated && p.Result.Closeness == 0 && p.Result.Why != "closeness" && p.Result.Why != "noise" {
 			p.Why = p.Result.Why // nothing was said, or too much to be read
 		}

@@ -109,6 +109,8 @@ func (b *bench) Rates() *evidence.Rates             { return nil }
 func (b *bench) Serves(*cache.Hit) bool             { return true }
 func (b *bench) Get(policy.ID) (*store.Entry, bool) { return nil, false }
 
+func (b *bench) Asked(e *store.Entry, prompt string) (stored, asked string) { return e.Prompt, prompt }
+
 func (b *bench) Suspect(p cache.Pair) func() {
 	b.note("suspect %d", p.Request[0])
 	return func() { b.note("trust %d", p.Request[0]) }
