@@ -75,16 +75,22 @@ func (f *Form) lastData(stream []byte) []byte {
 		if end == "" {
 			break
 		}
-		at := 0
-		if i := bytes.LastIndex(rest, []byte(end)); i >= 0 {
-			at = i + len(end)
-		}
+		at := lastEnd(rest, end)
 		if ev, _ := f.events(stream[at:]).Next(); ev.Data != nil || at == 0 {
 			return ev.Data
 		}
 		stream = stream[:at]
 	}
 	return nil
+}
+
+// lastEnd returns where the last end of an event in rest ends, 0 where there is none. It is looked for after each piece of an answer, and
+// [bytes.LastIndex] computes a hash of every byte on the way.
+func lastEnd(rest []byte, end string) (at int) {
+	for at = len(rest); at > 0 && !bytes.HasSuffix(rest[:at], []byte(end)); {
+		at = 1 + bytes.LastIndexByte(rest[:at-1], end[len(end)-1])
+	}
+	return at
 }
 
 // endIn returns the end of an event that some line ends have, "" if none.

@@ -66,13 +66,14 @@ var usageName = []byte(`"usage"`)
 
 // Texts of events that are looked into. They begin with a letter that is rare there, for which one can search faster than for a quote.
 var (
+	buildText  = []byte(`_fingerprint":"b`) // of llama.cpp, whose last event but the one with the usage may have more members without that
 	finishText = []byte(`_reason":"`)
 	sgLangText = []byte(sgLang)
 )
 
 // look returns the slots of an event, valid until the next call: by their places in what is held, behind which the event stands.
 func (f *UsageFilter) look(ev Event) []Slot {
-	at, finish := bytes.Index(ev.Data, usageName), bytes.Contains(ev.Data, finishText)
+	at, finish := bytes.Index(ev.Data, usageName), bytes.Contains(ev.Data, buildText) && bytes.Contains(ev.Data, finishText)
 	if len(f.held) == 0 {
 		if at < 0 && !finish {
 			return nil
