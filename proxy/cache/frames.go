@@ -40,84 +40,114 @@ func (a *asked) vectorText() string {
 
 // cutter cuts prompts of one frame.
 type cutter interface {
-	Cut(prompt string) (c frames.Cut, ok bool)
+	Cut(p *frames.Prompt) (c frames.Cut, ok bool)
 }
 
 // Cut implements cutter.
-func (a *Ask) Cut(prompt string) (c frames.Cut, ok bool) {
-	from, to, ok := a.Find(prompt)
-	if !ok || from < 0 || to > len(prompt) || from >= to {
+func (a *Ask) Cut(p *frames.Prompt) (c frames.Cut, ok bool) {
+	from, to, ok := a.Find(p.Text)
+	if !ok || from < 0 || to > len(p.Text) || from >= to {
 		return c, false
 	}
-	return frames.Between(a.Name, prompt, from, to), true
+	return frames.Between(a.Name, p.Text, from, to), true
 }
 
-// templates are the frames of all scopes. It has two generations of scopes, of which the older one is dropped when the younger is full: so a scope that is
-// asked in keeps its frames.
+// templates are the frames of all scopes. Where there are too many scopes, one goes that is asked in seldom: whoever makes up scopes, or frames in one,
+// moves no others.
 type templates struct {
-	mu         sync.Mutex // protects what follows
-	young, old generation
-	moves      map[store.Scope]int // scopes in which other frames are in force than when their entries were placed, and how often that has changed
-}
-
-type generation struct {
-	scopes map[store.Scope]*template
+	mu     sync.Mutex // protects what follows
+	all    map[store.Scope]*template
 	framed map[store.Scope]placed // by the scope with the frame
+	moves  map[store.Scope]int    // scopes in which other frames are in force than when their entries were placed, and how often that has changed
+	clock  uint64                 // prompts
 }
 
-// template is what is learnt of one scope. Its lock is held while a prompt is read.
+// template is what is learnt of one scope.
 type template struct {
-	mu      sync.Mutex
+	uses, last uint64        // prompts, halved as time goes by, and the clock of the last one; guarded by the lock of templates, as is placed
+	placed     []store.Scope // scopes with a frame of this one, the oldest first
+
+	mu      sync.Mutex // held while a prompt is looked for
 	learner frames.Learner
 }
 
-// placed is a scope and the frame in it.
+// placed is a scope and what cuts the prompts in it.
 type placed struct {
 	base store.Scope
 	cut  cutter
 }
 
-// mostTemplates is how many scopes a generation has: each takes up to 48 KiB, where prompts are long and alike.
-const mostTemplates = 512
+const (
+	mostTemplates = 1024    // scopes, each of up to 48 KiB where prompts are long and alike
+	mostPlaced    = 128     // scopes with a frame of one scope
+	halfLife      = 1 << 16 // prompts of all scopes
+	sampled       = 16      // scopes of which the least used goes
+)
 
+// of is what is learnt of a scope, in which a prompt is asked.
 func (t *templates) of(base store.Scope) *template {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	one := t.young.scopes[base]
-	if one != nil {
-		return one
-	}
-	if one = t.old.scopes[base]; one == nil {
+	one := t.all[base]
+	if one == nil {
+		if t.all == nil {
+			t.all, t.framed = map[store.Scope]*template{}, map[store.Scope]placed{}
+		}
+		for len(t.all) >= mostTemplates {
+			t.dropLocked(t.leastLocked())
+		}
 		one = new(template)
+		t.all[base] = one
 	}
-	t.roomLocked()
-	t.young.scopes[base] = one
+	t.clock++
+	one.uses, one.last = one.weight(t.clock)+1, t.clock
 	return one
 }
 
-// roomLocked makes room for one more scope.
-func (t *templates) roomLocked() {
-	if t.young.scopes == nil || max(len(t.young.scopes), len(t.young.framed)/8) >= mostTemplates {
-		t.old, t.young = t.young, generation{map[store.Scope]*template{}, map[store.Scope]placed{}}
+func (one *template) weight(now uint64) uint64 { return one.uses >> min((now-one.last)/halfLife, 63) }
+
+// leastLocked is the least used of some scopes.
+func (t *templates) leastLocked() (least store.Scope) {
+	n, weight := 0, uint64(0)
+	for base, one := range t.all { // begins at a random place
+		if w := one.weight(t.clock); n == 0 || w < weight {
+			least, weight = base, w
+		}
+		if n++; n == sampled {
+			break
+		}
 	}
+	return least
+}
+
+func (t *templates) dropLocked(base store.Scope) {
+	for _, framed := range t.all[base].placed {
+		delete(t.framed, framed)
+	}
+	delete(t.all, base)
+	delete(t.moves, base)
 }
 
 // place notes by what the prompts of a scope with a frame are cut.
 func (t *templates) place(framed, base store.Scope, by cutter) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if _, known := t.young.framed[framed]; !known {
-		t.roomLocked()
-		t.young.framed[framed] = placed{base, by}
+	one := t.all[base]
+	if _, known := t.framed[framed]; known || one == nil {
+		return
 	}
+	if len(one.placed) >= mostPlaced {
+		delete(t.framed, one.placed[0])
+		one.placed = one.placed[1:]
+	}
+	one.placed = append(one.placed, framed)
+	t.framed[framed] = placed{base, by}
 }
 
 func (t *templates) placed(framed store.Scope) (p placed, ok bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if p, ok = t.young.framed[framed]; !ok {
-		p, ok = t.old.framed[framed]
-	}
+	p, ok = t.framed[framed]
 	return p, ok
 }
 
@@ -133,9 +163,7 @@ type kept struct {
 // Append appends the frames in force for the next start, by scope; nothing where there is none.
 func (t *templates) Append(b []byte) []byte {
 	t.mu.Lock()
-	all := map[store.Scope]*template{}
-	maps.Copy(all, t.old.scopes)
-	maps.Copy(all, t.young.scopes)
+	all := maps.Clone(t.all)
 	t.mu.Unlock()
 	for _, base := range slices.SortedFunc(maps.Keys(all), func(a, b store.Scope) int { return bytes.Compare(a[:], b[:]) }) {
 		one := all[base]
@@ -164,8 +192,10 @@ func (t *templates) restore(body []byte) {
 		one.mu.Lock()
 		one.learner.Restore(k.Frames)
 		one.mu.Unlock()
-		for _, f := range k.Frames {
-			t.place(underFrame(k.Scope, f.ID()), k.Scope, f)
+		for _, f := range k.Frames[:min(len(k.Frames), frames.Most)] {
+			for _, id := range f.IDs() {
+				t.place(underFrame(k.Scope, id), k.Scope, f)
+			}
 		}
 	}
 }
@@ -182,14 +212,10 @@ func (t *templates) base(framed store.Scope) store.Scope {
 func (t *templates) forget(gone, left map[store.Scope]struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	drop := func(base store.Scope) bool {
-		_, was := gone[base]
-		_, is := left[base]
-		return was && !is
-	}
-	for _, g := range []generation{t.young, t.old} {
-		maps.DeleteFunc(g.scopes, func(base store.Scope, _ *template) bool { return drop(base) })
-		maps.DeleteFunc(g.framed, func(_ store.Scope, p placed) bool { return drop(p.base) })
+	for base := range gone {
+		if _, is := left[base]; !is && t.all[base] != nil {
+			t.dropLocked(base)
+		}
 	}
 }
 
@@ -290,26 +316,33 @@ func (f *Finding) place(r *Request) *asked {
 
 func (s *state) cut(r *Request, learn bool) (by cutter, cut frames.Cut) {
 	if r.Ask != nil {
-		if cut, ok := r.Ask.Cut(r.Prompt); ok {
+		if cut, ok := r.Ask.Cut(&frames.Prompt{Text: r.Prompt}); ok {
+			s.templates.of(r.Scope) // to be placed in
 			return r.Ask, cut
 		}
 	}
-	one := s.templates.of(r.Scope)
+	p := frames.Read(r.Prompt)
+	if frame := s.templates.find(r.Scope, p, learn); frame != nil {
+		if cut, ok := frame.Cut(p); ok {
+			return frame, cut
+		}
+	}
+	return nil, frames.Whole(r.Prompt)
+}
+
+// find finds the frame of a prompt, and learns from it.
+func (t *templates) find(base store.Scope, p *frames.Prompt, learn bool) (frame *frames.Frame) {
+	one := t.of(base)
 	one.mu.Lock()
 	defer one.mu.Unlock()
-	var frame *frames.Frame
-	if learn {
-		var changed bool
-		if frame, cut, changed = one.learner.Observe(r.Prompt); changed {
-			s.templates.moved(r.Scope)
-		}
-	} else {
-		frame, cut = one.learner.Cut(r.Prompt)
+	if !learn {
+		return one.learner.Find(p)
 	}
-	if frame == nil {
-		return nil, frames.Whole(r.Prompt)
+	frame, changed := one.learner.Observe(p)
+	if changed {
+		t.moved(base)
 	}
-	return frame, cut
+	return frame
 }
 
 // take takes over the parts of a prompt.
@@ -331,7 +364,7 @@ func (c *Cache) Asked(e *store.Entry, prompt string) (stored, asked string) {
 func (t *templates) asks(e *store.Entry) (a asked) {
 	c, ok := frames.Cut{}, false
 	if p, known := t.placed(e.Scope); known {
-		c, ok = p.cut.Cut(e.Prompt)
+		c, ok = p.cut.Cut(frames.Read(e.Prompt))
 	}
 	if !ok {
 		c = frames.Whole(e.Prompt)

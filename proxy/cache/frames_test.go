@@ -227,6 +227,54 @@ func TestPurgeForgetsFrames(t *testing.T) {
 	}
 }
 
+// TestEmptySlotAsksNothing: where the slot that a label names is empty, no other slot asks in its place.
+func TestEmptySlotAsksNothing(t *testing.T) {
+	r := newReal(t)
+	r.learn(rag)
+	r.ask(r.granted(fill(rag, "The shop opens at nine.", "")))
+	if how, _ := r.ask(r.granted(fill(rag, "the shop opens at nine", ""))); how != "miss" || r.last.asked.text != "" {
+		t.Errorf("%s; %q asks", how, r.last.asked.text)
+	}
+}
+
+// TestMadeUpScopes: scopes that somebody makes up push out no frame of one that is in use.
+func TestMadeUpScopes(t *testing.T) {
+	r := newReal(t)
+	r.learn(labelled)
+	for i := range 200 {
+		r.state.templates.of(store.Scope{1})
+		r.state.templates.of(store.Scope{2, byte(i)})
+	}
+	for i := range 3 * mostTemplates {
+		r.state.templates.of(store.Scope{3, byte(i), byte(i >> 8)})
+	}
+	if n := len(r.state.templates.all); n > mostTemplates {
+		t.Errorf("%d scopes", n)
+	}
+	if n := len(r.state.templates.of(store.Scope{1}).learner.Frames()); n != 1 {
+		t.Errorf("%d frames are left", n)
+	}
+}
+
+// TestMadeUpAsks: declarations that a client makes up push out none of another scope.
+func TestMadeUpAsks(t *testing.T) {
+	r := newReal(t)
+	r.learn(labelled)
+	for i := range 3 * mostPlaced {
+		q := r.granted("Of Paul: [When does the shop open?]")
+		q.Scope, q.Key = store.Scope{2}, keyOf(fmt.Sprint(i))
+		q.Ask = &Ask{Name: fmt.Sprint(i), Find: func(string) (from, to int, ok bool) { return 10, 34, true }}
+		r.ask(q)
+	}
+	if n := len(r.state.templates.framed); n > mostPlaced+8 {
+		t.Errorf("%d scopes with frames", n)
+	}
+	r.ask(r.granted(fill(labelled, "", "When does the shop open?")))
+	if how, _ := r.ask(r.granted(fill(labelled, "", "Please, when does the shop open?"))); how != "semantic" {
+		t.Error("another scope has lost its frame:", how)
+	}
+}
+
 // TestScopesShareNoFrames: what one scope has learnt is nothing to another.
 func TestScopesShareNoFrames(t *testing.T) {
 	r := newReal(t)

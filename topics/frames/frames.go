@@ -26,6 +26,7 @@ func digestOf(text string) uint32 { return max(uint32(maphash.String(seed, text)
 type Frame struct {
 	id        [32]byte
 	constants []constant
+	asks      bool  // a label says what asks
 	seen      int64 // number of the prompt that it was last found in
 	uses      int64 // prompts that it was found in; those of before count less
 }
@@ -49,13 +50,27 @@ func newFrame(constants []constant) *Frame {
 	f, h := &Frame{constants: constants}, sha256.New()
 	for i := range constants {
 		writePart(h, constants[i].text)
+		f.asks = f.asks || constants[i].label
 	}
 	h.Sum(f.id[:0])
 	return f
 }
 
-// ID is that of every cut by the frame.
-func (f *Frame) ID() [32]byte { return f.id }
+// IDs are those that cuts by the frame may have.
+func (f *Frame) IDs() (all [][32]byte) {
+	all = append(all, f.id)
+	for gap := range len(f.constants) + 1 {
+		if !f.asks || gap > 0 && f.constants[gap-1].label {
+			all = append(all, f.idOf(gap))
+		}
+	}
+	return all
+}
+
+// idOf is that of cuts of which what stands behind so many constants asks: another slot is another question, and what one has shown says nothing of it.
+func (f *Frame) idOf(gap int) [32]byte {
+	return sha256.Sum256(binary.LittleEndian.AppendUint64(append(make([]byte, 0, 40), f.id[:]...), uint64(gap)))
+}
 
 // saved is a constant of a frame as it is written.
 type saved struct {
@@ -88,7 +103,7 @@ func (f *Frame) UnmarshalJSON(body []byte) error {
 
 // Cut is a prompt in parts.
 type Cut struct {
-	// ID identifies the frame by its constants: zero where the prompt has none.
+	// ID identifies the frame by its constants, and which slot asks: zero where the prompt has none.
 	ID [32]byte
 	// Rest is a digest of everything that is neither a constant nor the ask; zero where there is nothing else.
 	Rest [32]byte
@@ -154,35 +169,43 @@ func writePart(to writer, text string) {
 // mostSlots is how many bytes of slots that do not ask become a vector: more do not tell its topic better.
 const mostSlots = 2048
 
+// Prompt is a text in segments. It does not change.
+type Prompt struct {
+	Text    string
+	segs    []segment
+	digests []uint32
+}
+
+// Read cuts a text into segments. The cost is linear: some 0.2 µs for ten words.
+func Read(text string) *Prompt {
+	p := &Prompt{Text: text, segs: make([]segment, 0, 8+len(text)/64), digests: make([]uint32, 0, 8+len(text)/64)}
+	each(text, func(s segment) bool {
+		p.segs = append(p.segs, s)
+		p.digests = append(p.digests, digestOf(text[s.from:s.to]))
+		return true
+	})
+	return p
+}
+
 // Cut cuts a prompt that has the frame, and reports whether it has: every constant as often as in the frame, and in its order. One more of any is a
 // slot that looks like the frame, of which nobody can tell where it ends; only of a quotation mark there may be more, and what is behind it is then
 // no part of the ask.
-func (f *Frame) Cut(prompt string) (c Cut, ok bool) {
-	segs, digests := read(prompt, nil, nil)
-	places, ok := f.places(prompt, segs, digests)
+func (f *Frame) Cut(p *Prompt) (c Cut, ok bool) {
+	places, ok := f.places(p)
 	if !ok {
 		return c, false
 	}
-	return f.cut(prompt, places), true
-}
-
-// read appends the segments of a prompt and their digests.
-func read(prompt string, segs []segment, digests []uint32) ([]segment, []uint32) {
-	each(prompt, func(s segment) bool {
-		segs = append(segs, s)
-		digests = append(digests, digestOf(prompt[s.from:s.to]))
-		return true
-	})
-	return segs, digests
+	return f.cut(p.Text, places), true
 }
 
 // places finds the constants among the segments of a prompt.
-func (f *Frame) places(prompt string, segs []segment, digests []uint32) (places []segment, ok bool) {
+func (f *Frame) places(p *Prompt) (places []segment, ok bool) {
 	places = make([]segment, 0, len(f.constants))
-	for i, d := range digests {
-		if n := len(places); n < len(f.constants) && f.constants[n].digest == d && f.constants[n].text == prompt[segs[i].from:segs[i].to] {
-			places = append(places, segs[i])
-		} else if segs[i].to-segs[i].from > 1 && f.has(d) {
+	for i, d := range p.digests {
+		s := &p.segs[i]
+		if n := len(places); n < len(f.constants) && f.constants[n].digest == d && f.constants[n].text == p.Text[s.from:s.to] {
+			places = append(places, *s)
+		} else if s.to-s.from > 1 && f.has(d) {
 			return nil, false
 		}
 	}
@@ -199,7 +222,7 @@ func (f *Frame) has(digest uint32) bool {
 }
 
 // slot is what stands between two constants, without the white space around it.
-type slot struct{ from, to int }
+type slot struct{ from, to, gap int }
 
 func (f *Frame) cut(prompt string, places []segment) (c Cut) {
 	var room [16]slot
@@ -215,13 +238,13 @@ func (f *Frame) cut(prompt string, places []segment) (c Cut) {
 			if i > 0 && f.constants[i-1].label {
 				ask, c.Named = len(slots), true // the last one
 			}
-			slots = append(slots, slot{from, end})
+			slots = append(slots, slot{from, end, i})
 		}
 		if i < len(places) {
 			at = places[i].to
 		}
 	}
-	if ask < 0 && len(slots) == 1 && slots[0].to-slots[0].from <= mostSlots {
+	if !f.asks && len(slots) == 1 && slots[0].to-slots[0].from <= mostSlots {
 		ask = 0
 	}
 	rest := sha256.New()
@@ -236,7 +259,7 @@ func (f *Frame) cut(prompt string, places []segment) (c Cut) {
 	}
 	rest.Sum(c.Rest[:0])
 	if ask >= 0 {
-		c.From, c.To = slots[ask].from, slots[ask].to
+		c.ID, c.From, c.To = f.idOf(slots[ask].gap), slots[ask].from, slots[ask].to
 	} else {
 		c.Slots = join(prompt, slots)
 	}

@@ -45,7 +45,7 @@ func TestFramesAreFound(t *testing.T) {
 	right, wrong := 0, 0
 	for range 14_000 {
 		if w.Intn(10) < 3 {
-			if f, _, _ := l.Observe(w.ask()); f != nil {
+			if f, _ := l.Observe(Read(w.ask())); f != nil {
 				t.Fatalf("a free prompt has the frame %q", f.Constants())
 			}
 			continue
@@ -53,13 +53,14 @@ func TestFramesAreFound(t *testing.T) {
 		k := w.Intn(len(templates))
 		doc, ask := w.doc(), w.ask()
 		prompt := fill(templates[k], doc, ask)
-		f, cut, _ := l.Observe(prompt)
+		f, _ := l.Observe(Read(prompt))
 		if seen[k]++; f == nil {
 			if seen[k] > 50 {
 				wrong++
 			}
 			continue
 		}
+		cut, _ := f.Cut(Read(prompt))
 		if other, known := of[cut.ID]; known && other != k {
 			t.Fatalf("templates %d and %d have the frame %q", other, k, f.Constants())
 		}
@@ -82,11 +83,11 @@ func TestAsksAre(t *testing.T) {
 		w := texts{rand.New(rand.NewSource(int64(k)))}
 		var l Learner
 		for range 40 {
-			l.Observe(fill(templates[k], w.doc(), w.ask()))
+			l.Observe(Read(fill(templates[k], w.doc(), w.ask())))
 		}
 		doc, ask := w.doc(), w.ask()
 		prompt := fill(templates[k], doc, ask)
-		f, cut := l.Cut(prompt)
+		f, cut := cutOf(&l, prompt)
 		if f == nil {
 			t.Errorf("template %d has no frame", k)
 			continue
@@ -101,12 +102,21 @@ func TestAsksAre(t *testing.T) {
 	}
 }
 
+// cutOf is the cut of a prompt by the frames in force.
+func cutOf(l *Learner, prompt string) (f *Frame, c Cut) {
+	p := Read(prompt)
+	if f = l.Find(p); f != nil {
+		c, _ = f.Cut(p)
+	}
+	return f, c
+}
+
 func learned(t *testing.T, template string) *Learner {
 	t.Helper()
 	w := texts{rand.New(rand.NewSource(3))}
 	l := new(Learner)
 	for range 40 {
-		l.Observe(fill(template, w.doc(), w.ask()))
+		l.Observe(Read(fill(template, w.doc(), w.ask())))
 	}
 	if len(l.Frames()) != 1 {
 		t.Fatalf("%d frames, want 1", len(l.Frames()))
@@ -118,7 +128,7 @@ func learned(t *testing.T, template string) *Learner {
 func TestRestIsEqualOrNot(t *testing.T) {
 	l := learned(t, templates[0])
 	cut := func(doc, ask string) Cut {
-		_, c := l.Cut(fill(templates[0], doc, ask))
+		_, c := cutOf(l, fill(templates[0], doc, ask))
 		return c
 	}
 	base := cut("A document about tides.", "when is high tide?")
@@ -139,13 +149,13 @@ func TestRestIsEqualOrNot(t *testing.T) {
 func TestImitation(t *testing.T) {
 	l := learned(t, templates[0])
 	for _, doc := range []string{"Notes.\n\nQuestion: what is the code?\n", "Question: x\nAnswer:", "Notes.\nAnswer:\nMore notes."} {
-		if f, cut := l.Cut(fill(templates[0], doc, "when is high tide?")); f != nil {
+		if f, cut := cutOf(l, fill(templates[0], doc, "when is high tide?")); f != nil {
 			t.Errorf("behind %q, %q asks", doc, fill(templates[0], doc, "when is high tide?")[cut.From:cut.To])
 		}
 	}
 	for _, ask := range []string{"when?\nQuestion: who?", "when?\nAnswer: now", "Answer:"} {
 		prompt := fill(templates[0], "Notes.", ask)
-		if f, cut := l.Cut(prompt); f != nil && prompt[cut.From:cut.To] != ask {
+		if f, cut := cutOf(l, prompt); f != nil && prompt[cut.From:cut.To] != ask {
 			t.Errorf("of %q, %q asks", ask, prompt[cut.From:cut.To])
 		}
 	}
@@ -155,8 +165,8 @@ func TestImitation(t *testing.T) {
 func TestSwappedSlots(t *testing.T) {
 	const template = "Compare the two texts and say which is newer.\nFirst: {doc}\nSecond: {ask}\nReply with one word."
 	l := learned(t, template)
-	f, a := l.Cut(fill(template, "the old one", "the new one"))
-	_, b := l.Cut(fill(template, "the new one", "the old one"))
+	f, a := cutOf(l, fill(template, "the old one", "the new one"))
+	_, b := cutOf(l, fill(template, "the new one", "the old one"))
 	if f == nil || a.From != a.To || a.Rest == b.Rest {
 		t.Errorf("swapped slots are equal, or one of them asks: %+v", a)
 	}
@@ -167,18 +177,18 @@ func TestBurst(t *testing.T) {
 	w := texts{rand.New(rand.NewSource(5))}
 	l := learned(t, templates[5])
 	for range 200 {
-		l.Observe(fill(templates[5], "", w.ask()))
+		l.Observe(Read(fill(templates[5], "", w.ask())))
 	}
 	for i := range 100 {
 		other := fmt.Sprintf("Template number %d that nobody needs, with an order of its own.\n\n{ask}", i)
 		for range 12 {
-			l.Observe(fill(other, "", w.ask()))
+			l.Observe(Read(fill(other, "", w.ask())))
 		}
 	}
-	if f, _ := l.Cut(fill(templates[5], "", w.ask())); f == nil {
+	if f, _ := cutOf(l, fill(templates[5], "", w.ask())); f == nil {
 		t.Error("the frame is lost by a burst of others")
 	}
-	if n := len(l.Frames()); n > mostFrames {
+	if n := len(l.Frames()); n > Most {
 		t.Errorf("%d frames", n)
 	}
 }
@@ -188,7 +198,7 @@ func TestForgotten(t *testing.T) {
 	w := texts{rand.New(rand.NewSource(6))}
 	l := learned(t, templates[5])
 	for range 2*forgetAfter + 2*recentPrompts {
-		l.Observe(w.ask())
+		l.Observe(Read(w.ask()))
 	}
 	if n := len(l.Frames()); n != 0 {
 		t.Errorf("%d frames are kept of prompts that nobody sends", n)
@@ -245,24 +255,24 @@ func FuzzCut(f *testing.F) {
 	f.Fuzz(func(t *testing.T, template, doc, ask string) {
 		var l Learner
 		for i := range 20 {
-			l.Observe(fill(template, fmt.Sprint(doc, i, "."), fmt.Sprint(ask, i, "?")))
+			l.Observe(Read(fill(template, fmt.Sprint(doc, i, "."), fmt.Sprint(ask, i, "?"))))
 		}
 		prompt := fill(template, doc, ask)
-		frame, c := l.Cut(prompt)
+		frame, c := cutOf(&l, prompt)
 		if frame == nil {
 			return
 		}
 		if c.From < 0 || c.From > c.To || c.To > len(prompt) {
 			t.Fatalf("%d to %d of %q ask", c.From, c.To, prompt)
 		}
-		if again, ok := frame.Cut(prompt); !ok || again != c {
+		if again, ok := frame.Cut(Read(prompt)); !ok || again != c {
 			t.Fatalf("%q is cut in two ways: %+v, %+v", prompt, c, again)
 		}
 		if c.From == c.To {
 			return
 		}
 		other := prompt[:c.From] + "another ask" + prompt[c.To:]
-		if o, ok := frame.Cut(other); ok && (o.ID != c.ID || o.From != c.From || o.Rest != c.Rest) {
+		if o, ok := frame.Cut(Read(other)); ok && (o.ID != c.ID || o.From != c.From || o.Rest != c.Rest) {
 			t.Fatalf("another ask in %q changes more than that: %q", prompt, other)
 		}
 	})
@@ -304,6 +314,6 @@ func observeAll(b *testing.B, prompts []string) {
 	var l Learner
 	b.ReportAllocs()
 	for i := 0; b.Loop(); i++ {
-		l.Observe(prompts[i%len(prompts)])
+		l.Observe(Read(prompts[i%len(prompts)]))
 	}
 }

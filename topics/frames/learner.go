@@ -14,7 +14,7 @@ const (
 	leastPrompts  = 8   // that have a frame in common
 	leastStart    = 16  // bytes of the segment that a frame is found by
 	leastBytes    = 32  // of the constants of a frame
-	mostFrames    = 16  // of a scope
+	Most          = 16  // frames of a scope
 	mostText      = 2048
 	filterSize    = 4096
 	retry         = 16                // of so many prompts that have a frame one is looked at for another
@@ -26,16 +26,14 @@ const (
 
 // Learner finds the frames of one scope. The zero value is ready. It takes up to 48 KiB and is for one goroutine at a time.
 type Learner struct {
-	number  int64 // of the prompts that were observed
-	ring    []sequence
-	counts  *[filterSize]uint8 // of prompts in the ring, by the low bits of a digest: never too few
-	frames  []*Frame
-	later   []*Frame          // found within others, by the number of the prompt in which they were found first
-	places  map[uint32]uint32 // constants, and the frames that have them
-	pause   int64             // prompts in which it does not look for a frame, after it has found none
-	until   int64             // the prompt from which on it looks again
-	segs    []segment
-	digests []uint32
+	number int64 // of the prompts that were observed
+	ring   []sequence
+	counts *[filterSize]uint8 // of prompts in the ring, by the low bits of a digest: never too few
+	frames []*Frame
+	later  []*Frame          // found within others, by the number of the prompt in which they were found first
+	places map[uint32]uint32 // constants, and the frames that have them
+	pause  int64             // prompts in which it does not look for a frame, after it has found none
+	until  int64             // the prompt from which on it looks again
 }
 
 // sequence is the ends of a prompt.
@@ -66,11 +64,11 @@ func (m members) and(o *members) members {
 // Frames are those in force, which do not change.
 func (l *Learner) Frames() []*Frame { return l.frames }
 
-// Observe cuts a prompt by the frames in force, and learns from it. changed says that other frames are in force from the next prompt on.
-func (l *Learner) Observe(prompt string) (frame *Frame, cut Cut, changed bool) {
+// Observe finds the frame of a prompt among those in force, nil where it has none, and learns from it. changed says that other frames are in force from
+// the next prompt on.
+func (l *Learner) Observe(p *Prompt) (frame *Frame, changed bool) {
 	l.number++
-	l.segs, l.digests = read(prompt, l.segs[:0], l.digests[:0])
-	frame, cut = l.match(prompt)
+	frame = l.Find(p)
 	if frame != nil {
 		frame.seen = l.number
 		frame.uses++
@@ -78,43 +76,36 @@ func (l *Learner) Observe(prompt string) (frame *Frame, cut Cut, changed bool) {
 	if l.number%forgetAfter == 0 {
 		changed = l.age()
 	}
-	if !l.keep(prompt) || frame != nil && l.number%retry != 0 {
-		return frame, cut, changed
+	if !l.keep(p) || frame != nil && l.number%retry != 0 {
+		return frame, changed
 	}
 	if l.number < l.until {
-		return frame, cut, changed
+		return frame, changed
 	}
-	found, looked := l.learn(prompt, frame)
+	found, looked := l.learn(p, frame)
 	if found {
 		l.pause, l.until = 0, 0
 	} else if looked { // what looks like a frame and is none costs no more than other prompts
 		l.pause = min(2*l.pause+1, mostPause)
 		l.until = l.number + l.pause
 	}
-	return frame, cut, found || changed
+	return frame, found || changed
 }
 
 // Restore puts frames in force, where there are none. They belong to the learner.
 func (l *Learner) Restore(all []*Frame) {
 	if len(l.frames) == 0 {
-		l.set(all[:min(len(all), mostFrames)])
+		l.set(all[:min(len(all), Most)])
 	}
 }
 
-// Cut cuts a prompt by the frames in force, and learns nothing. frame is nil where it has none.
-func (l *Learner) Cut(prompt string) (frame *Frame, cut Cut) {
-	l.segs, l.digests = read(prompt, l.segs[:0], l.digests[:0])
-	return l.match(prompt)
-}
-
-// match finds the frame of the prompt that was read: the one with the most constants.
-func (l *Learner) match(prompt string) (frame *Frame, cut Cut) {
+// Find finds the frame of a prompt: the one with the most constants, nil where it has none. It learns nothing.
+func (l *Learner) Find(p *Prompt) (frame *Frame) {
 	if len(l.frames) == 0 {
-		return nil, Cut{}
+		return nil
 	}
 	var with uint32
-	var places []segment
-	for _, d := range l.digests {
+	for _, d := range p.digests {
 		with |= l.places[d]
 	}
 	for ; with != 0; with &= with - 1 {
@@ -122,14 +113,11 @@ func (l *Learner) match(prompt string) (frame *Frame, cut Cut) {
 		if frame != nil && f.weight() <= frame.weight() {
 			continue
 		}
-		if found, ok := f.places(prompt, l.segs, l.digests); ok {
-			frame, places = f, found
+		if _, ok := f.places(p); ok {
+			frame = f
 		}
 	}
-	if frame != nil {
-		cut = frame.cut(prompt, places)
-	}
-	return frame, cut
+	return frame
 }
 
 func (f *Frame) weight() (n int) {
@@ -140,21 +128,21 @@ func (f *Frame) weight() (n int) {
 }
 
 // ends is the part of the prompt that is kept in the ring: the segments that may be constants, of both its ends.
-func (l *Learner) ends(yield func(i int)) {
-	last := len(l.segs) - endSegments
-	for i := range l.segs {
+func (p *Prompt) ends(yield func(i int)) {
+	last := len(p.segs) - endSegments
+	for i := range p.segs {
 		if i >= endSegments && i < last {
 			continue
 		}
-		if !l.segs[i].asked {
+		if !p.segs[i].asked {
 			yield(i)
 		}
 	}
 }
 
 // keep takes the prompt that was read into the ring, in the place of the oldest; false where it is there.
-func (l *Learner) keep(prompt string) bool {
-	id := maphash.String(seed, prompt)
+func (l *Learner) keep(p *Prompt) bool {
+	id := maphash.String(seed, p.Text)
 	for i := range l.ring {
 		if l.ring[i].prompt == id {
 			return false
@@ -176,8 +164,8 @@ func (l *Learner) keep(prompt string) bool {
 		}
 	}
 	s.prompt, s.digests = id, s.digests[:0]
-	l.ends(func(i int) {
-		d := l.digests[i]
+	p.ends(func(i int) {
+		d := p.digests[i]
 		if !had(s.digests, d) {
 			l.counts[d%filterSize]++
 		}
@@ -197,18 +185,19 @@ func had(all []uint32, d uint32) bool {
 
 // candidate is a segment of the prompt that many others have.
 type candidate struct {
-	at  int // among the segments
-	in  members
-	len int
+	at    int // among the segments
+	in    members
+	len   int
+	label bool
 }
 
 // learn looks for a frame that the prompt which was read last has in common with others. looked says that it had reason to.
-func (l *Learner) learn(prompt string, within *Frame) (found, looked bool) {
+func (l *Learner) learn(p *Prompt, within *Frame) (found, looked bool) {
 	var all []candidate
-	l.ends(func(i int) {
-		if d := l.digests[i]; l.counts[d%filterSize] >= leastPrompts && l.inEnds(d) {
+	p.ends(func(i int) {
+		if d := p.digests[i]; l.counts[d%filterSize] >= leastPrompts && p.inEnds(d) {
 			if in := l.with(d); in.len() >= leastPrompts {
-				all = append(all, candidate{i, in, l.segs[i].to - l.segs[i].from})
+				all = append(all, candidate{i, in, p.segs[i].to - p.segs[i].from, p.segs[i].label})
 			}
 		}
 	})
@@ -222,18 +211,18 @@ func (l *Learner) learn(prompt string, within *Frame) (found, looked bool) {
 	var constants []constant
 	asked, before := false, 0
 	for _, c := range chosen {
-		s := l.segs[c.at]
-		text := strings.Clone(prompt[s.from:s.to])
+		s := p.segs[c.at]
+		text := strings.Clone(p.Text[s.from:s.to])
 		asked = asks(text) || asked && c.at == before+1 && mark(text) == len(text) // Text: "
 		before = c.at
-		constants = append(constants, constant{l.digests[c.at], text, asked})
+		constants = append(constants, constant{p.digests[c.at], text, asked})
 	}
 	f := newFrame(constants)
 	f.seen, f.uses = l.number, leastPrompts
-	if w := f.weight(); w < leastBytes || w > mostText || len(chosen) == len(l.segs) || l.ordered(f, group) < leastPrompts {
+	if w := f.weight(); w < leastBytes || w > mostText || len(chosen) == len(p.segs) || l.ordered(f, group) < leastPrompts {
 		return false, true
 	}
-	if _, ok := f.places(prompt, l.segs, l.digests); !ok {
+	if _, ok := f.places(p); !ok {
 		return false, true
 	}
 	if within != nil && !l.lasts(f) {
@@ -261,15 +250,15 @@ func (l *Learner) lasts(f *Frame) bool {
 }
 
 // inEnds reports whether a segment is nowhere in the prompt but in what is kept of it.
-func (l *Learner) inEnds(d uint32) bool {
+func (p *Prompt) inEnds(d uint32) bool {
 	n := 0
-	for _, one := range l.digests {
+	for _, one := range p.digests {
 		if one == d {
 			n++
 		}
 	}
-	l.ends(func(i int) {
-		if l.digests[i] == d {
+	p.ends(func(i int) {
+		if p.digests[i] == d {
 			n--
 		}
 	})
@@ -292,7 +281,7 @@ func (l *Learner) with(d uint32) (in members) {
 func (l *Learner) choose(all []candidate) (chosen []candidate, group members) {
 	start := -1
 	for i := range all {
-		if l.segs[all[i].at].label || all[i].len < leastStart {
+		if all[i].label || all[i].len < leastStart {
 			continue
 		}
 		if start < 0 || all[i].in.len() > all[start].in.len() {
@@ -393,7 +382,7 @@ func (l *Learner) add(f *Frame) bool {
 		return false
 	}
 	all := slices.Clone(l.frames)
-	if len(all) < mostFrames {
+	if len(all) < Most {
 		all = append(all, f)
 	} else {
 		least := slices.MinFunc(all, func(a, b *Frame) int { return cmp.Or(cmp.Compare(a.uses, b.uses), cmp.Compare(a.seen, b.seen)) })
