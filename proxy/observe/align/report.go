@@ -12,12 +12,12 @@ import (
 
 // Report is what a Watch has found. It holds no text of prompts.
 type Report struct {
-	Applications []Application `json:"applications"`     // the one that loses the most tokens first
+	Applications []application `json:"applications"`     // the one that loses the most tokens first
 	Emptied      time.Time     `json:"emptied,omitzero"` // when a purge emptied it; zero: none has since the start
 }
 
-// Application is the report of one application. Tokens are estimated, 64 for 256 bytes of JSON.
-type Application struct {
+// application is the report of one application. Tokens are estimated, 64 for 256 bytes of JSON.
+type application struct {
 	App
 	Requests int64   `json:"requests"`
 	Compared int64   `json:"compared"` // requests that were compared with an earlier one
@@ -51,7 +51,7 @@ const (
 
 // Report returns what was found.
 func (w *Watch) Report() Report {
-	r := Report{Applications: []Application{}}
+	r := Report{Applications: []application{}}
 	w.mu.RLock()
 	apps := make([]*app, 0, len(w.apps))
 	for _, a := range w.apps {
@@ -62,7 +62,7 @@ func (w *Watch) Report() Report {
 	for _, a := range apps {
 		r.Applications = append(r.Applications, a.report())
 	}
-	slices.SortFunc(r.Applications, func(a, b Application) int {
+	slices.SortFunc(r.Applications, func(a, b application) int {
 		return cmp.Or(cmp.Compare(b.Again, a.Again), cmp.Compare(b.Requests, a.Requests), strings.Compare(a.Model, b.Model), strings.Compare(a.Tenant, b.Tenant),
 			strings.Compare(a.Path, b.Path), strings.Compare(a.Namespace, b.Namespace))
 	})
@@ -72,11 +72,11 @@ func (w *Watch) Report() Report {
 // tokens is how many tokens a number of bytes is about.
 func tokens(bytes int64) int64 { return bytes * prefix.BlockTokens / prefix.BlockBytes }
 
-func (a *app) report() Application {
+func (a *app) report() application {
 	a.mu.Lock()
 	f := a.figures
 	a.mu.Unlock()
-	r := Application{App: a.name, Requests: a.requests.Load(), Compared: f.compared, Parted: f.parted, Tokens: tokens(f.bytes), Again: tokens(f.lost), Places: []Place{}}
+	r := application{App: a.name, Requests: a.requests.Load(), Compared: f.compared, Parted: f.parted, Tokens: tokens(f.bytes), Again: tokens(f.lost), Places: []Place{}}
 	spots := f.spots[:f.n]
 	slices.SortFunc(spots, func(a, b spot) int {
 		return cmp.Or(cmp.Compare(a.kind, b.kind), cmp.Compare(a.segment, b.segment), cmp.Compare(a.element, b.element), cmp.Compare(a.char, b.char))

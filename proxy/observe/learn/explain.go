@@ -15,7 +15,7 @@ type Explained struct {
 	Verdict string    `json:"verdict"` // serve, explore or miss
 	Why     string    `json:"why"`
 	P       float64   `json:"p"`
-	Trust   *Trust    `json:"trust,omitempty"` // of the scope; absent where it was not asked for
+	Trust   *trust    `json:"trust,omitempty"` // of the scope; absent where it was not asked for
 	Error   float64   `json:"max_error_rate"`
 	Edits   []Edited  `json:"edits"`
 	Aligned []Aligned `json:"aligned"`

@@ -160,8 +160,8 @@ func (l *Learner) Close() {
 	l.work.Wait()
 }
 
-// Compare takes a pair to be compared later. It copies Fresh, which may be a view of a recording.
-func (l *Learner) Compare(p Pair) {
+// compare takes a pair to be compared later. It copies Fresh, which may be a view of a recording.
+func (l *Learner) compare(p Pair) {
 	switch {
 	case p.Fresh == "":
 	case len(p.Fresh) > mostText:

@@ -142,10 +142,10 @@ func TestQueueIsBounded(t *testing.T) {
 		b := newBench(t)
 		block := make(chan struct{})
 		b.reading = sync.OnceFunc(func() { <-block })
-		b.Compare(b.pair("x", "x"))
+		b.compare(b.pair("x", "x"))
 		synctest.Wait()
 		for range mostTexts + 7 {
-			b.Compare(b.pair("x", "x"))
+			b.compare(b.pair("x", "x"))
 		}
 		if n := b.Stats().Shadowed["skipped"]; n != 7 {
 			t.Errorf("%d skipped, want 7", n)
@@ -156,8 +156,8 @@ func TestQueueIsBounded(t *testing.T) {
 			t.Errorf("%d compared, %d counted", n, len(b.outcomes))
 		}
 		b.room = 100
-		b.Compare(b.pair("x", "x"))
-		b.Compare(b.pair("x", strings.Repeat("x", mostText+1)))
+		b.compare(b.pair("x", "x"))
+		b.compare(b.pair("x", strings.Repeat("x", mostText+1)))
 		b.settled(t)
 		var why []string
 		for _, s := range b.Shadowed()[:2] {
@@ -176,12 +176,12 @@ func TestCloseDropsWhatWaits(t *testing.T) {
 		b.SetModel("judge", 10)
 		b.ask = func() (string, error) { <-b.ctx.Done(); return "", b.ctx.Err() }
 		for range 3 {
-			b.Compare(b.pair("x", "y"))
+			b.compare(b.pair("x", "y"))
 		}
 		synctest.Wait()
 		b.Close()
 		b.settled(t)
-		b.Compare(b.pair("x", "x"))
+		b.compare(b.pair("x", "x"))
 		b.settled(t)
 		if len(b.outcomes) != 0 || b.Stats().JudgeCalls["fault"] != 0 {
 			t.Errorf("%v, %+v", b.outcomes, b.Stats())
@@ -213,13 +213,13 @@ func TestJudgeModelFaults(t *testing.T) {
 		b := newBench(t)
 		b.SetModel("judge", 100)
 		b.ask = func() (string, error) { return "", fmt.Errorf("down") }
-		b.Compare(b.pair("x", "y"))
+		b.compare(b.pair("x", "y"))
 		b.settled(t)
 		b.ask = func() (string, error) { panic("by order of the test") }
 		long, private := b.pair("x", strings.Repeat("y", mostJudged+1)), b.pair("x", "y")
 		private.Private = true
-		b.Compare(long)
-		b.Compare(private)
+		b.compare(long)
+		b.compare(private)
 		b.settled(t)
 		if st := b.Stats(); b.asked != 1 || st.JudgeCalls["fault"] != 1 || st.Shadowed["unknown"] != 3 || fmt.Sprint(b.outcomes) != "[0 0 0]" {
 			t.Errorf("asked %d times, %+v", b.asked, st)
@@ -236,14 +236,14 @@ func TestShadowListIsBounded(t *testing.T) {
 	p := b.pair("", "")
 	for i := range mostShadowed + 10 {
 		p.Place.Entry = uint64(i + 1)
-		b.Compare(p)
+		b.compare(p)
 	}
 	if list := b.Shadowed(); len(list) != mostShadowed || list[0].Entry != mostShadowed+10 || list[len(list)-1].Entry != 11 {
 		t.Errorf("%d entries from %d", len(list), list[0].Entry)
 	}
 	p.Prompt, p.StoredPrompt = strings.Repeat("ä", mostPrompt), strings.Repeat("a", mostPrompt)
 	for range mostShadowed {
-		b.Compare(p)
+		b.compare(p)
 	}
 	list := b.Shadowed()
 	if n := len(list); n < mostRingBytes/mostPrompt/2 || n > mostRingBytes/mostPrompt/2+2 {
@@ -253,8 +253,8 @@ func TestShadowListIsBounded(t *testing.T) {
 		t.Errorf("%d bytes of %d", len(one.Prompt), one.PromptBytes)
 	}
 	b.purge(func(*Shadowed) bool { return true })
-	if b.reviews.rings[Shadow].bytes != 0 || len(b.Shadowed()) != 0 {
-		t.Errorf("%d bytes are left", b.reviews.rings[Shadow].bytes)
+	if b.reviews.rings[kindShadow].bytes != 0 || len(b.Shadowed()) != 0 {
+		t.Errorf("%d bytes are left", b.reviews.rings[kindShadow].bytes)
 	}
 }
 
@@ -264,9 +264,9 @@ func TestPurgedPairsLeaveNothing(t *testing.T) {
 		b := newBench(t)
 		p := b.pair("x", "x")
 		b.reading = func() { b.all.Forget(store.Filter{}) } // while it is compared
-		b.Compare(p)
+		b.compare(p)
 		b.settled(t)
-		b.Compare(p)
+		b.compare(p)
 		b.settled(t)
 		if st := b.Stats(); len(b.Shadowed()) != 0 || len(b.outcomes) != 0 || len(st.Shadowed) != 0 {
 			t.Errorf("%+v, %v, %+v", b.Shadowed(), b.outcomes, st)

@@ -22,7 +22,7 @@ func (l *Learner) Ended(o *observe.Outcome) {
 		if hit := o.Reused; hit != nil {
 			l.served(&f.Verdict, string(f.Basis))
 			p := l.pair(o, hit.Entry, &f.Verdict, f.Basis)
-			l.uncompared(Served, &p)
+			l.uncompared(kindServed, &p)
 		}
 	case f.Explore != nil:
 		l.explored(o)
@@ -55,15 +55,15 @@ func (l *Learner) explored(o *observe.Outcome) {
 	if p.Source = evidence.Explored; f.Shadow {
 		p.Source = evidence.Shadow
 	}
-	l.Compare(p)
+	l.compare(p)
 }
 
 // almost keeps an answer in mind that the request almost got.
 func (l *Learner) almost(o *observe.Outcome) {
 	n := o.Found.Almost
-	p, kind := l.pair(o, n.Entry, &n.Verdict, n.Basis), Refused
+	p, kind := l.pair(o, n.Entry, &n.Verdict, n.Basis), kindRefused
 	if n.Below {
-		kind = Below
+		kind = kindBelow
 	}
 	p.Verdict.Case.Similarity = n.Similarity
 	l.uncompared(kind, &p)

@@ -20,8 +20,8 @@ type Row struct {
 	Explained *Explained `json:"explained,omitempty"` // by the rules and estimates of now
 }
 
-// List are pairs, the newest first.
-type List struct {
+// list are pairs, the newest first.
+type list struct {
 	Pairs   []Row          `json:"pairs"`
 	Total   int            `json:"total"`          // of this kind
 	Next    uint64         `json:"next,omitempty"` // the value of before for the pairs that follow; absent: there are none
@@ -39,12 +39,12 @@ const how = "The last 250 pairs of each kind since the start, and 1,000 of the s
 // List lists at most limit pairs of a kind, "" of all, with ids below before. The error is for a kind that there is not. It takes up to 10 ms for
 // each pair of prompts of 8 KiB.
 func (l *Learner) List(kind string, limit int, before uint64) (any, error) {
-	if kind != "" && !slices.Contains(Kinds, Kind(kind)) {
+	if kind != "" && !slices.Contains(kinds, Kind(kind)) {
 		return nil, apierror.BadRequest("invalid_parameter", "kind is "+apierror.Quote(kind)+"; allowed is "+kindNames()+".")
 	}
 	all := l.Reviews()
-	shown := List{Pairs: []Row{}, Kinds: map[string]int{}, Prompts: l.o.Prompts, Undo: undoTime.Seconds(), How: how}
-	for _, k := range Kinds {
+	shown := list{Pairs: []Row{}, Kinds: map[string]int{}, Prompts: l.o.Prompts, Undo: undoTime.Seconds(), How: how}
+	for _, k := range kinds {
 		shown.Kinds[string(k)] = 0
 	}
 	for i := range all {
@@ -87,15 +87,15 @@ func decision(j *reuse.Judge, r *Reviewed) *reuse.Verdict {
 
 const neverExplore = 1 - 1.0/(1<<53) // a draw with which nothing is explored that would be served
 
-// Shown is a pair with both answers.
-type Shown struct {
+// shown is a pair with both answers.
+type shown struct {
 	Row
-	Answers *Answers `json:"answers,omitempty"` // only where prompts may be shown
+	Answers *answers `json:"answers,omitempty"` // only where prompts may be shown
 }
 
-// Answers are the stored answer and that of the upstream to the request, as they are kept now; nil: it is not there any more, has no text, or was not
+// answers are the stored answer and that of the upstream to the request, as they are kept now; nil: it is not there any more, has no text, or was not
 // kept.
-type Answers struct {
+type answers struct {
 	Stored *string `json:"stored"`
 	Own    *string `json:"own"`
 	Now    string  `json:"compared_by_text,omitempty"` // same, different or unknown
@@ -106,13 +106,13 @@ type Answers struct {
 func (l *Learner) Show(id uint64) (any, error) {
 	r, ok := l.Review(id)
 	if !ok {
-		return nil, refusalOf(ErrUnknownReview, id)
+		return nil, refusalOf(errUnknownReview, id)
 	}
-	s := Shown{Row: l.row(&r)}
+	s := shown{Row: l.row(&r)}
 	if !l.o.Prompts {
 		return s, nil
 	}
-	a := &Answers{}
+	a := &answers{}
 	s.Answers = a
 	for _, one := range []struct {
 		id uint64
@@ -170,12 +170,12 @@ func refusalOf(err error, id uint64) error {
 	e := &apierror.Error{Status: http.StatusConflict, Type: apierror.TypeInvalidRequest}
 	pair := "pair " + strconv.FormatUint(id, 10)
 	switch {
-	case errors.Is(err, ErrUnknownReview):
+	case errors.Is(err, errUnknownReview):
 		e.Status, e.Code = http.StatusNotFound, "not_found"
 		e.Message = "There is no " + pair + " any more: the last 250 of each kind are kept, and a purge removes what it names."
-	case errors.Is(err, ErrSaid):
+	case errors.Is(err, errSaid):
 		e.Code, e.Message = "already_given", "There is a verdict on "+pair+" already; it counts once."
-	case errors.Is(err, ErrTooLate):
+	case errors.Is(err, errTooLate):
 		e.Code, e.Message = "too_late", "There is no verdict on "+pair+" that may be taken back: that is possible for ten seconds."
 	default:
 		return err
@@ -185,9 +185,9 @@ func refusalOf(err error, id uint64) error {
 
 // kindNames lists the kinds: a, b or c.
 func kindNames() (text string) {
-	for i, k := range Kinds {
+	for i, k := range kinds {
 		switch {
-		case i == len(Kinds)-1:
+		case i == len(kinds)-1:
 			text += " or "
 		case i > 0:
 			text += ", "

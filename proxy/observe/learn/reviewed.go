@@ -17,15 +17,15 @@ type Kind string
 
 // The kinds. Equal requests are none of them: there is nothing to compare.
 const (
-	Served   Kind = "served"   // the stored answer was served
-	Compared Kind = "compared" // it was there, and the upstream's answer was compared with it
-	Shadow   Kind = "shadow"   // the same in the shadow mode
-	Refused  Kind = "refused"  // it was kept back: by a veto, by a difference that is not listed, or by its estimate
-	Below    Kind = "below"    // it was the nearest one, and below the hit threshold: of one request in 16
+	kindServed   Kind = "served"   // the stored answer was served
+	kindCompared Kind = "compared" // it was there, and the upstream's answer was compared with it
+	kindShadow   Kind = "shadow"   // the same in the shadow mode
+	kindRefused  Kind = "refused"  // it was kept back: by a veto, by a difference that is not listed, or by its estimate
+	kindBelow    Kind = "below"    // it was the nearest one, and below the hit threshold: of one request in 16
 )
 
-// Kinds are all of them, in the order in which errors name them.
-var Kinds = []Kind{Served, Compared, Shadow, Refused, Below}
+// kinds are all of them, in the order in which errors name them.
+var kinds = []Kind{kindServed, kindCompared, kindShadow, kindRefused, kindBelow}
 
 // Shadowed is an answer that was found by meaning for another prompt than its own, and what came of it.
 type Shadowed struct {
@@ -113,14 +113,14 @@ type reviews struct {
 
 func newRings() map[Kind]*ring {
 	rings := map[Kind]*ring{}
-	for _, k := range Kinds {
+	for _, k := range kinds {
 		rings[k] = &ring{by: map[name]*Reviewed{}}
 	}
 	return rings
 }
 
 func (k Kind) most() int {
-	if k == Shadow {
+	if k == kindShadow {
 		return mostShadowed
 	}
 	return mostReviewed
@@ -137,13 +137,13 @@ func (l *Learner) add(kind Kind, p *Pair, outcome string) (id uint64) {
 		return 0
 	}
 	in := r.rings[kind]
-	if one := in.by[name{p.Ref, p.Place.Entry}]; one != nil && kind != Shadow {
+	if one := in.by[name{p.Ref, p.Place.Entry}]; one != nil && kind != kindShadow {
 		one.Times, one.Time = one.Times+1, p.Place.At
 		return one.ID
 	}
 	r.last++
 	one := &Reviewed{ID: r.last, Kind: kind, Times: 1, Shadowed: shadowed(p, outcome), Decision: p.Verdict, Ref: p.Ref}
-	if kind == Refused {
+	if kind == kindRefused {
 		one.Refusal = string(p.Verdict.Refusal())
 	}
 	if l.o.Prompts {
@@ -184,9 +184,9 @@ func (l *Learner) uncompared(kind Kind, p *Pair) {
 
 // met keeps a pair in mind that was, and returns its id, 0 where it is not kept.
 func (l *Learner) met(p *Pair, outcome evidence.Outcome) (id uint64) {
-	kind := Compared
+	kind := kindCompared
 	if p.Source == evidence.Shadow {
-		kind = Shadow
+		kind = kindShadow
 	}
 	return l.add(kind, p, outcomeNames[outcome])
 }
@@ -195,7 +195,7 @@ func (l *Learner) met(p *Pair, outcome evidence.Outcome) (id uint64) {
 func (l *Learner) Shadowed() (all []Shadowed) {
 	l.reviews.mu.Lock()
 	defer l.reviews.mu.Unlock()
-	for _, one := range slices.Backward(l.reviews.rings[Shadow].list) {
+	for _, one := range slices.Backward(l.reviews.rings[kindShadow].list) {
 		all = append(all, one.Shadowed)
 	}
 	return all
@@ -205,7 +205,7 @@ func (l *Learner) Shadowed() (all []Shadowed) {
 func (l *Learner) Reviews() (all []Reviewed) {
 	l.reviews.mu.Lock()
 	defer l.reviews.mu.Unlock()
-	for _, k := range Kinds {
+	for _, k := range kinds {
 		for _, one := range l.reviews.rings[k].list {
 			all = append(all, *one)
 		}

@@ -36,7 +36,7 @@ func TestReviews(t *testing.T) {
 		for _, x := range []struct {
 			kind           Kind
 			request, entry int
-		}{{Served, 1, 1}, {Refused, 2, 1}, {Served, 3, 1}, {Served, 1, 1}, {Served, 1, 2}} {
+		}{{kindServed, 1, 1}, {kindRefused, 2, 1}, {kindServed, 3, 1}, {kindServed, 1, 1}, {kindServed, 1, 2}} {
 			b.meets(x.kind, x.request, x.entry)
 			time.Sleep(time.Second)
 		}
@@ -45,17 +45,17 @@ func TestReviews(t *testing.T) {
 		}
 		private, purged := b.pair("", ""), b.pair("", "")
 		private.Private = true
-		b.uncompared(Served, &private)
+		b.uncompared(kindServed, &private)
 		b.all.Forget(store.Filter{})
-		b.uncompared(Served, &purged)
+		b.uncompared(kindServed, &purged)
 		for i := range mostReviewed + 3 {
-			b.meets(Below, i%256, i)
+			b.meets(kindBelow, i%256, i)
 		}
 		if all := b.Reviews(); len(all) != 4+mostReviewed || all[0].ID != uint64(4+mostReviewed+3) {
 			t.Errorf("%d pairs, %d first", len(all), all[0].ID)
 		}
-		b.meets(Below, 0, 0) // its place was taken: it is another pair
-		b.meets(Below, 0, 0)
+		b.meets(kindBelow, 0, 0) // its place was taken: it is another pair
+		b.meets(kindBelow, 0, 0)
 		if one := b.Reviews()[0]; one.ID != uint64(4+mostReviewed+4) || one.Times != 2 {
 			t.Errorf("again: %d, %d times", one.ID, one.Times)
 		}
@@ -67,7 +67,7 @@ func TestReviews(t *testing.T) {
 			t.Errorf("%+v", one)
 		}
 		b.o.Prompts = false
-		b.meets(Served, 9, 9)
+		b.meets(kindServed, 9, 9)
 		if one := b.Reviews()[0]; one.Prompt+one.StoredPrompt != "" || one.PromptBytes != 6 {
 			t.Errorf("without prompts: %+v", one)
 		}
@@ -80,13 +80,13 @@ func TestComparedPairs(t *testing.T) {
 		b := newBench(t)
 		p := b.pair("x", "x")
 		p.Source = evidence.Explored
-		b.Compare(p)
+		b.compare(p)
 		p.Fresh, p.Why, p.Ref.Request[0] = "", "status", 1
-		b.Compare(p)
+		b.compare(p)
 		b.settled(t)
 		all := b.Reviews()
 		slices.SortFunc(all, func(a, b Reviewed) int { return cmp.Compare(a.Why, b.Why) }) // they are compared at the same time
-		if len(all) != 2 || all[0].Kind != Compared || all[0].Outcome != "same" || all[1].Why != "status" || len(b.Shadowed()) != 0 {
+		if len(all) != 2 || all[0].Kind != kindCompared || all[0].Outcome != "same" || all[1].Why != "status" || len(b.Shadowed()) != 0 {
 			t.Errorf("%+v", all)
 		}
 	})
@@ -97,9 +97,9 @@ func TestVerdicts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		for i := range 4 {
-			b.meets(Served, i+1, 1)
+			b.meets(kindServed, i+1, 1)
 		}
-		b.meets(Refused, 5, 1)
+		b.meets(kindRefused, 5, 1)
 		does := func(r Reviewed, err error, want error) {
 			t.Helper()
 			if !errors.Is(err, want) || err == nil && r.Undo != (r.Verdict != "") {
@@ -108,10 +108,10 @@ func TestVerdicts(t *testing.T) {
 		}
 		say := func(id uint64, right bool, want error) { t.Helper(); r, err := b.say(id, right); does(r, err, want) }
 		unsay := func(id uint64, want error) { t.Helper(); r, err := b.unsay(id); does(r, err, want) }
-		say(9, true, ErrUnknownReview)
-		unsay(1, ErrTooLate)
+		say(9, true, errUnknownReview)
+		unsay(1, errTooLate)
 		say(1, false, nil)
-		say(1, false, ErrSaid)
+		say(1, false, errSaid)
 		unsay(1, nil)
 		say(1, true, nil) // after all
 		say(2, false, nil)
@@ -125,14 +125,14 @@ func TestVerdicts(t *testing.T) {
 		}
 		time.Sleep(2 * time.Second)
 		synctest.Wait()
-		unsay(1, ErrTooLate)
-		say(1, false, ErrSaid)
+		unsay(1, errTooLate)
+		say(1, false, errSaid)
 		if got := fmt.Sprint(b.noted()); got != "[true 1 true 5]" && got != "[true 5 true 1]" {
 			t.Errorf("after it: %s", got)
 		}
 		say(3, false, nil)
 		b.purge(func(*Shadowed) bool { return true })
-		unsay(3, ErrUnknownReview) // taken back all the same
+		unsay(3, errUnknownReview) // taken back all the same
 		b.noted()
 		b.Close()
 		if got := fmt.Sprint(b.noted()); got != "[false 2]" {
@@ -155,6 +155,6 @@ func BenchmarkMet(b *testing.B) {
 	p := Pair{StoredPrompt: strings.Repeat("a", 100), Prompt: strings.Repeat("b", 100)}
 	for i := 0; b.Loop(); i++ {
 		p.Ref.Request[0], p.Ref.Request[1], p.Ref.Request[2] = byte(i), byte(i>>8), byte(i>>16)
-		l.uncompared(Served, &p)
+		l.uncompared(kindServed, &p)
 	}
 }

@@ -38,22 +38,22 @@ type counts struct {
 
 // Stats are what a learner has counted since its start.
 type Stats struct {
-	Hits         map[string]int64  `json:"hits"` // by what found them: form, edits, meaning
-	Error        Error             `json:"error"`
-	Classes      map[string]*Class `json:"edits"`              // by the class of an edit; those without one by what found them
-	Vetoes       map[string]int64  `json:"vetoes"`             // by name
-	Explorations map[string]int64  `json:"explorations"`       // by outcome
-	Shadowed     map[string]int64  `json:"shadow_comparisons"` // by outcome
-	JudgeCalls   map[string]int64  `json:"judge_calls"`        // by result
-	Feedback     map[string]int64  `json:"feedback"`           // by verdict
-	Refusals     map[string]int64  `json:"refusals"`           // that an operator looked at: needed, or needless
+	Hits         map[string]int64       `json:"hits"` // by what found them: form, edits, meaning
+	Error        Error                  `json:"error"`
+	Classes      map[string]*classStats `json:"edits"`              // by the class of an edit; those without one by what found them
+	Vetoes       map[string]int64       `json:"vetoes"`             // by name
+	Explorations map[string]int64       `json:"explorations"`       // by outcome
+	Shadowed     map[string]int64       `json:"shadow_comparisons"` // by outcome
+	JudgeCalls   map[string]int64       `json:"judge_calls"`        // by result
+	Feedback     map[string]int64       `json:"feedback"`           // by verdict
+	Refusals     map[string]int64       `json:"refusals"`           // that an operator looked at: needed, or needless
 
 	risk float64 // the sum of 1-P over Hits
 }
 
-// Class is what was counted of one class of edits, of equal forms, or of a band of similarities: hits since the start, and comparisons of
+// classStats is what was counted of one class of edits, of equal forms, or of a band of similarities: hits since the start, and comparisons of
 // answers that were served so, or would have been, also before it.
-type Class struct {
+type classStats struct {
 	Hits int64 `json:"hits"`
 	Estimate
 }
@@ -75,7 +75,7 @@ type Error struct {
 
 func newStats() Stats {
 	m := func() map[string]int64 { return map[string]int64{} }
-	return Stats{Hits: m(), Classes: map[string]*Class{}, Vetoes: m(), Explorations: m(), Shadowed: m(), JudgeCalls: m(), Feedback: m(), Refusals: m()}
+	return Stats{Hits: m(), Classes: map[string]*classStats{}, Vetoes: m(), Explorations: m(), Shadowed: m(), JudgeCalls: m(), Feedback: m(), Refusals: m()}
 }
 
 func newCounts() counts {
@@ -102,10 +102,10 @@ func classesOf(c *evidence.Case, basis string) []string {
 }
 
 // class is the count of a class. The caller has the lock.
-func (s *Stats) class(name string) *Class {
+func (s *Stats) class(name string) *classStats {
 	c := s.Classes[name]
 	if c == nil {
-		c = &Class{Estimate: Estimate{High: 1}} // nothing is compared yet
+		c = &classStats{Estimate: Estimate{High: 1}} // nothing is compared yet
 		s.Classes[name] = c
 	}
 	return c

@@ -9,8 +9,8 @@ import (
 	"reprise/topics/reuse/evidence"
 )
 
-// Trust is what a scope has shown of one kind of evidence.
-type Trust struct {
+// trust is what a scope has shown of one kind of evidence.
+type trust struct {
 	Kind      string `json:"kind"`
 	State     string `json:"state"` // one of trustStates
 	Same      int    `json:"same"`
@@ -22,7 +22,7 @@ type Trust struct {
 // trustStates are the states: answers are served; too few pairs were compared; some came out different; too many could not be decided.
 var trustStates = []string{"trusted", "earning", "lost", "undecided"}
 
-func trustOf(t *evidence.Trust) Trust {
+func trustOf(t *evidence.Trust) trust {
 	state := trustStates[1]
 	switch {
 	case t.Holds():
@@ -32,18 +32,18 @@ func trustOf(t *evidence.Trust) Trust {
 	case t.Undecided:
 		state = trustStates[3]
 	}
-	return Trust{t.Kind.String(), state, t.Same, t.Wrong, t.Unknown, t.Needed}
+	return trust{t.Kind.String(), state, t.Same, t.Wrong, t.Unknown, t.Needed}
 }
 
-// TrustedScope is what one scope has shown, for an operator. What it is of is known where a pair of it was compared since the start, among the last
+// trustedScope is what one scope has shown, for an operator. What it is of is known where a pair of it was compared since the start, among the last
 // mostPlaces scopes.
-type TrustedScope struct {
+type trustedScope struct {
 	ID        string  `json:"id"`
 	Tenant    string  `json:"tenant,omitempty"`
 	Namespace string  `json:"namespace,omitempty"`
 	Model     string  `json:"model,omitempty"`
 	Endpoint  string  `json:"endpoint,omitempty"`
-	Trust     []Trust `json:"trust"`
+	Trust     []trust `json:"trust"`
 	Noise     int     `json:"repeated"`           // comparisons of answers to equal prompts
 	Ended     uint64  `json:"ended_by,omitempty"` // the pair that came out different last: GET /admin/reviews/{id} has both answers
 }
@@ -100,16 +100,16 @@ func (l *Learner) forgetPlaces(named func(*Place) bool) {
 type Trusted struct {
 	MaxError float64        `json:"max_error_rate"`
 	Count    map[string]int `json:"count"` // of scopes and kinds, by state
-	Scopes   []TrustedScope `json:"scopes"`
+	Scopes   []trustedScope `json:"scopes"`
 }
 
 // Trusted lists what scopes have shown, those that lost trust first, then those of which too little is decided, then those that earn it; at most
 // limit.
 func (l *Learner) Trusted(limit int) Trusted {
 	maxError := l.o.Server.MaxError()
-	all, count := []TrustedScope{}, map[string]int{}
+	all, count := []trustedScope{}, map[string]int{}
 	for _, s := range l.o.Cache.Rates().Scopes(maxError) {
-		one := TrustedScope{ID: fmt.Sprintf("%016x", s.ID), Noise: s.Noise}
+		one := trustedScope{ID: fmt.Sprintf("%016x", s.ID), Noise: s.Noise}
 		for i := range s.Trust {
 			if t := &s.Trust[i]; t.Same+t.Wrong+t.Unknown > 0 {
 				one.Trust = append(one.Trust, trustOf(t))
@@ -125,12 +125,12 @@ func (l *Learner) Trusted(limit int) Trusted {
 			all = append(all, one)
 		}
 	}
-	rank := func(s *TrustedScope) (worst int) {
+	rank := func(s *trustedScope) (worst int) {
 		for _, t := range s.Trust {
 			worst = max(worst, []int{0, 1, 3, 2}[slices.Index(trustStates, t.State)])
 		}
 		return worst
 	}
-	slices.SortFunc(all, func(a, b TrustedScope) int { return cmp.Or(rank(&b)-rank(&a), cmp.Compare(a.ID, b.ID)) })
+	slices.SortFunc(all, func(a, b trustedScope) int { return cmp.Or(rank(&b)-rank(&a), cmp.Compare(a.ID, b.ID)) })
 	return Trusted{maxError, count, all[:min(len(all), limit)]}
 }

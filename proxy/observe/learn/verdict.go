@@ -13,12 +13,12 @@ const undoTime = 10 * time.Second
 
 // Errors of a verdict.
 var (
-	// ErrUnknownReview: there is no pair with this id, or none any more: newer ones took its place, or a purge has removed it.
-	ErrUnknownReview = errors.New("the pair is not known")
-	// ErrSaid: there is a verdict on the pair.
-	ErrSaid = errors.New("there is a verdict on this pair already")
-	// ErrTooLate: the verdict has been counted, or there is none.
-	ErrTooLate = errors.New("there is no verdict that may be taken back")
+	// errUnknownReview: there is no pair with this id, or none any more: newer ones took its place, or a purge has removed it.
+	errUnknownReview = errors.New("the pair is not known")
+	// errSaid: there is a verdict on the pair.
+	errSaid = errors.New("there is a verdict on this pair already")
+	// errTooLate: the verdict has been counted, or there is none.
+	errTooLate = errors.New("there is no verdict that may be taken back")
 )
 
 // said is a verdict that may still be taken back.
@@ -37,9 +37,9 @@ func (l *Learner) say(id uint64, right bool) (Reviewed, error) {
 	one := l.reviews.find(id)
 	switch {
 	case one == nil:
-		return Reviewed{}, ErrUnknownReview
+		return Reviewed{}, errUnknownReview
 	case one.Verdict != "":
-		return *one, ErrSaid
+		return *one, errSaid
 	}
 	v := &said{right: right, revert: func() {}}
 	if one.Verdict, one.Undo = verdictRight, true; !right {
@@ -59,14 +59,14 @@ func (l *Learner) unsay(id uint64) (Reviewed, error) {
 	defer l.reviews.mu.Unlock()
 	v := l.verdicts[id]
 	if v == nil {
-		return Reviewed{}, ErrTooLate
+		return Reviewed{}, errTooLate
 	}
 	v.timer.Stop()
 	delete(l.verdicts, id)
 	v.revert()
 	one := l.reviews.find(id)
 	if one == nil {
-		return Reviewed{}, ErrUnknownReview
+		return Reviewed{}, errUnknownReview
 	}
 	one.Verdict, one.Undo = "", false
 	return *one, nil
@@ -90,7 +90,7 @@ func (l *Learner) settle(id uint64) {
 		return
 	}
 	l.o.Server.Guard("verdict", func() error {
-		if v.of.Kind == Refused || v.of.Kind == Below { // nothing was served
+		if v.of.Kind == kindRefused || v.of.Kind == kindBelow { // nothing was served
 			l.counts.refusal(v.right)
 		} else {
 			l.Verdict(v.right)

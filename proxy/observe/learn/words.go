@@ -10,11 +10,11 @@ import (
 // words say what became of a pair, beside its kind.
 func words(r *Reviewed) string {
 	switch r.Kind {
-	case Compared, Shadow:
+	case kindCompared, kindShadow:
 		return sentence(found(r)) + " " + compared(r)
-	case Below:
+	case kindBelow:
 		return fmt.Sprintf("The similarity %.4f is below the hit threshold.", r.Similarity)
-	case Refused:
+	case kindRefused:
 		return sentence(r.Decision.Why())
 	}
 	return sentence(found(r))
@@ -25,7 +25,7 @@ func found(r *Reviewed) string {
 	switch {
 	case len(r.Edits) > 0:
 		return "every difference is a listed edit (" + strings.Join(r.Edits, ", ") + ")"
-	case r.Kind != Served && r.Basis == "form":
+	case r.Kind != kindServed && r.Basis == "form":
 		return "the normal forms are equal"
 	case r.Decision.P == 1 && !r.Decision.Case.Explained: // else the key would be the same, too
 		return "the prompts are the same, and earlier turns differ only in their words"

@@ -184,9 +184,9 @@ func TestExamplesAreBounded(t *testing.T) {
 // TestSet: where one value repairs a reason, it is given with its variable, and what is set already stays in it.
 func TestSet(t *testing.T) {
 	s := Settings{TTL: 24 * time.Hour, MaxTTL: 720 * time.Hour, Capacity: "REPRISE_CAPACITY_ENTRIES=120", MaxEntryBytes: 1 << 20, IgnoreFields: []string{"metadata"}, IgnoreHeaders: []string{"X-Run"}}
-	differs := func(names ...string) (all []Difference) {
+	differs := func(names ...string) (all []difference) {
 		for _, name := range names {
-			all = append(all, Difference{Part: name, Byte: -1})
+			all = append(all, difference{Part: name, Byte: -1})
 		}
 		return all
 	}

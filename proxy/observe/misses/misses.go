@@ -125,8 +125,8 @@ const (
 	whyNew       Why = "new"        // nothing of the kind is known
 )
 
-// Difference is a part in which a request differs from the nearest one that is kept.
-type Difference struct {
+// difference is a part in which a request differs from the nearest one that is kept.
+type difference struct {
 	Part  string
 	Index int    // of the message, among those of a system prompt of several; from 0
 	Byte  int    // of its text, where the word begins in which it differs; -1: not known
@@ -135,7 +135,7 @@ type Difference struct {
 }
 
 // String is the difference as in Cache-Status: user, system@212:date.
-func (d Difference) String() string {
+func (d difference) String() string {
 	s := plain(d.Part)
 	if d.Index > 0 {
 		s += "-" + strconv.Itoa(d.Index+1)
@@ -167,7 +167,7 @@ func plain(name string) string {
 type Diagnosis struct {
 	Why     Why
 	What    string       // which veto, which reason not to store, which step, what has decided a life
-	Differs []Difference // from the nearest one that is kept; the system prompt first
+	Differs []difference // from the nearest one that is kept; the system prompt first
 	Scopes  int          // other scopes in which the same is kept, as far as they were looked through
 	Alike   bool         // all of these differ in the same parts
 

@@ -89,7 +89,7 @@ func (d *Diagnosis) without(known func(field string) bool) *Diagnosis {
 		}
 	}
 	if rest {
-		less.Differs = append(less.Differs, Difference{Part: PartRest, Byte: -1})
+		less.Differs = append(less.Differs, difference{Part: PartRest, Byte: -1})
 	}
 	return less
 }

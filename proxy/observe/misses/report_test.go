@@ -46,7 +46,7 @@ func TestWindow(t *testing.T) {
 func TestGroupsAreBounded(t *testing.T) {
 	w := watch(0)
 	for i := range 5000 {
-		w.count(&Diagnosis{Why: whyScope, Differs: []Difference{{Part: fmt.Sprint("x", i), Byte: -1}}}, &observe.Outcome{NoStore: true})
+		w.count(&Diagnosis{Why: whyScope, Differs: []difference{{Part: fmt.Sprint("x", i), Byte: -1}}}, &observe.Outcome{NoStore: true})
 	}
 	r := w.Report(Settings{})
 	if len(r.Groups) != mostGroups+1 || r.Groups[0].Why != "other" || r.Groups[0].Count != 5000-mostGroups {
@@ -85,18 +85,18 @@ func TestWords(t *testing.T) {
 			seen[words] = true
 		}
 	}
-	d := &Diagnosis{Why: whyScope, Scopes: 3, Alike: true, Differs: []Difference{{Part: PartSystem, Index: 1, Byte: 212, Looks: "date"}, {Part: "header:X-Run", Byte: -1}, {Part: "a\"b\\\n\x7fé;", Byte: -1}}}
+	d := &Diagnosis{Why: whyScope, Scopes: 3, Alike: true, Differs: []difference{{Part: PartSystem, Index: 1, Byte: 212, Looks: "date"}, {Part: "header:X-Run", Byte: -1}, {Part: "a\"b\\\n\x7fé;", Byte: -1}}}
 	if got := d.Status(); got != `why=scope;differs=system-2@212:date+header:X-Run+a?b?????` {
 		t.Error(got)
 	}
 	if got := d.Words(); got != "The same prompt is kept in 3 other scopes; they differ in: system prompt, message 2 (byte 212: looks like a date), header X-Run, field a?b?????." {
 		t.Error(got)
 	}
-	d = &Diagnosis{Why: whyScope, Scopes: 1, Differs: []Difference{{Part: "ignored", Byte: -1}}}
+	d = &Diagnosis{Why: whyScope, Scopes: 1, Differs: []difference{{Part: "ignored", Byte: -1}}}
 	if got := d.Words(); got != "The same prompt is kept in another scope; it differs in: what the settings and rules ignore." {
 		t.Error(got)
 	}
-	d = &Diagnosis{Why: whyScope, Scopes: 1, Differs: []Difference{{Part: "header:X-Acme-Frontend-Session-Correlation-Token", Byte: -1}}}
+	d = &Diagnosis{Why: whyScope, Scopes: 1, Differs: []difference{{Part: "header:X-Acme-Frontend-Session-Correlation-Token", Byte: -1}}}
 	if got := d.Repair(); !strings.Contains(got, " X-Acme-Frontend-Session-Correlation-Token ") {
 		t.Errorf("a repair with another name than that of the header: %s", got)
 	}
@@ -145,7 +145,7 @@ func TestConcurrent(t *testing.T) {
 func TestScopeRepairs(t *testing.T) {
 	for part, want := range map[string]string{"tools": "Send the same tools ", "temperature": "Where no answer depends on it, send the same each time.", PartQuery: "Where no answer ",
 		PartRest: "Where no answer ", "user": "Where no answer depends on it, add user ", "model": "", PartEndpoint: "", PartMessage: "", "ignored": ""} {
-		d := &Diagnosis{Why: whyScope, Scopes: 1, Differs: []Difference{{Part: part, Byte: -1}}}
+		d := &Diagnosis{Why: whyScope, Scopes: 1, Differs: []difference{{Part: part, Byte: -1}}}
 		if got := d.Repair(); !strings.HasPrefix(got, want) || want == "" && got != "" {
 			t.Errorf("%s: %q", part, got)
 		}

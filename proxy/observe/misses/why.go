@@ -244,7 +244,7 @@ func (w *Watch) diagnosis(l *look, o *near) *Diagnosis {
 		w.places(l, o, d, differences(l.parts, o.parts, len(room), room[:0]))
 	}
 	if o.turns {
-		d.Differs = append(d.Differs, Difference{Part: partTurns, Byte: -1})
+		d.Differs = append(d.Differs, difference{Part: partTurns, Byte: -1})
 	}
 	return d
 }
@@ -286,7 +286,7 @@ func (w *Watch) places(l *look, o *near, d *Diagnosis, parts []uint16) {
 	}
 	slices.SortFunc(names, func(a, b string) int { return cmp.Or(cmp.Compare(rank(a), rank(b)), cmp.Compare(a, b)) })
 	for _, name := range names {
-		d.Differs = append(d.Differs, Difference{Part: name, Byte: -1})
+		d.Differs = append(d.Differs, difference{Part: name, Byte: -1})
 	}
 }
 
@@ -312,7 +312,7 @@ func nth(all []Text, part string, index int) (t Text, ok bool) {
 }
 
 // compare returns the places in which t differs from the text of another scope.
-func (t *Text) compare(other string) (all []Difference) {
+func (t *Text) compare(other string) (all []difference) {
 	text := t.Text[:min(len(t.Text), longestText)] // as that of the other is
 	cut := max(len(text), len(other)) == longestText
 	for _, d := range align.Texts(text, other, mostPlaces) {
@@ -320,7 +320,7 @@ func (t *Text) compare(other string) (all []Difference) {
 			break // where one text is longer than the other, their ends are cut at different places
 		}
 		class := looks(d)
-		all = append(all, Difference{Byte: t.place(d.Byte), Looks: class, shape: shapeOf(text[min(d.Byte, len(text)):], class)})
+		all = append(all, difference{Byte: t.place(d.Byte), Looks: class, shape: shapeOf(text[min(d.Byte, len(text)):], class)})
 	}
 	return all
 }

@@ -151,7 +151,7 @@ func partAdviceOf(name string) partAdvice {
 	return partAdvice{"field " + plain(name), sendSame}
 }
 
-// looksAdvices are what differs, in words, by Difference.Looks, and what varies from request to request.
+// looksAdvices are what differs, in words, by difference.Looks, and what varies from request to request.
 var looksAdvices = map[string]struct{ words, varies string }{
 	"date": {"looks like a date", "date"}, "time": {"looks like a time", "time"}, "id": {"looks like a random id", "random id"},
 	"uuid": {"looks like a UUID", "UUID"}, "number": {"looks like a number", "number"}, "name": {"looks like the name of a user or a session", "name"},
@@ -159,7 +159,7 @@ var looksAdvices = map[string]struct{ words, varies string }{
 }
 
 // words is the difference in a sentence.
-func (d *Difference) words() string {
+func (d *difference) words() string {
 	name := partAdviceOf(d.Part).words
 	if d.Index > 0 {
 		name += fmt.Sprintf(", message %d", d.Index+1)
@@ -175,7 +175,7 @@ func (d *Difference) words() string {
 }
 
 // repair is what can be done about a part, where no answer depends on it.
-func (d *Difference) repair() string {
+func (d *difference) repair() string {
 	varies := looksAdvices[d.Looks].varies
 	switch {
 	case d.Byte < 0:

@@ -120,7 +120,7 @@ func (s *side) add(t Tokens, p *Price) {
 	if p == nil {
 		return
 	}
-	for cost := p.Of(t); ; {
+	for cost := p.of(t); ; {
 		old := s.money.Load()
 		if s.money.CompareAndSwap(old, math.Float64bits(math.Float64frombits(old)+cost)) {
 			return

@@ -39,8 +39,8 @@ func (t Tokens) Sum() int64 { return t.Input + t.Cached + t.Written + t.Output }
 // Price is what a million tokens of a model cost.
 type Price struct{ Input, Cached, Written, Output float64 }
 
-// Of returns what t costs.
-func (p *Price) Of(t Tokens) float64 {
+// of returns what t costs.
+func (p *Price) of(t Tokens) float64 {
 	return (float64(t.Input)*p.Input + float64(t.Cached)*p.Cached + float64(t.Written)*p.Written + float64(t.Output)*p.Output) / 1e6
 }
 

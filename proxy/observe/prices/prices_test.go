@@ -37,7 +37,7 @@ func TestOf(t *testing.T) {
 	all := Tokens{1e6, 1e6, 1e6, 1e6}
 	for model, want := range map[string]float64{"gpt-4.1-mini": 0.4 + 0.1 + 0.4 + 1.6, "gpt-4.1-mini-2025-04-14": 2.5, "gpt-4.1": 2 + 2 + 2 + 8, "meta/llama": 4.75, "gpt-4": -1, "": -1, "GPT-4.1": -1} {
 		switch price := p.Of(model); {
-		case price == nil && want >= 0, price != nil && math.Abs(price.Of(all)-want) > 1e-12:
+		case price == nil && want >= 0, price != nil && math.Abs(price.of(all)-want) > 1e-12:
 			t.Errorf("%q: %+v, not %v", model, price, want)
 		}
 	}
@@ -113,7 +113,7 @@ func FuzzParse(f *testing.F) {
 			return
 		}
 		for i := range p.rows {
-			if cost := p.rows[i].price.Of(Tokens{1, 1, 1, 1}); !(cost >= 0 && cost <= 4) {
+			if cost := p.rows[i].price.of(Tokens{1, 1, 1, 1}); !(cost >= 0 && cost <= 4) {
 				t.Errorf("a token costs %v", cost)
 			}
 		}

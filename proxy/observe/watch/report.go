@@ -17,37 +17,37 @@ type Report struct {
 	Times   []int64             `json:"times"`    // when each step ends, in seconds since 1970
 	Covered []int64             `json:"seconds"`  // of each step that were counted: less in the one that has not ended, 0 where the proxy did not run
 	Results map[string][]*int64 `json:"requests"` // by result
-	Sums    map[string][]*Value `json:"sums"`     // what was counted in each step
+	Sums    map[string][]*value `json:"sums"`     // what was counted in each step
 	Gauges  map[string][]*int64 `json:"gauges"`   // at the end of each step
-	Latency map[string]Quantile `json:"latency_seconds"`
-	Heat    map[string]Heat     `json:"latency_counts"`
-	Totals  Totals              `json:"totals"`
+	Latency map[string]quantile `json:"latency_seconds"`
+	Heat    map[string]heat     `json:"latency_counts"`
+	Totals  totals              `json:"totals"`
 	How     string              `json:"how_it_is_counted"`
 }
 
-// Value is a sum, rounded to six digits.
-type Value float64
+// value is a sum, rounded to six digits.
+type value float64
 
-// Quantile has columns of times in seconds.
-type Quantile struct {
-	P50 []*Value `json:"p50"`
-	P99 []*Value `json:"p99"`
+// quantile has columns of times in seconds.
+type quantile struct {
+	P50 []*value `json:"p50"`
+	P99 []*value `json:"p99"`
 }
 
-// Heat counts answers by the time that they took: in each step, for each bound, those that took at least so long, and less than the next bound.
-type Heat struct {
-	Bounds []Value   `json:"lower_bounds_seconds"`
+// heat counts answers by the time that they took: in each step, for each bound, those that took at least so long, and less than the next bound.
+type heat struct {
+	Bounds []value   `json:"lower_bounds_seconds"`
 	Counts [][]int64 `json:"counts"` // by step, then by bound; an empty row is all 0
 }
 
-// Totals are those of the whole window.
-type Totals struct {
+// totals are those of the whole window.
+type totals struct {
 	Requests map[string]int64             `json:"requests"` // by result
 	All      int64                        `json:"requests_together"`
 	Looked   int64                        `json:"looked_for"` // in the cache
-	Ratio    *Value                       `json:"hit_ratio"`  // of these; null where there are none
-	Sums     map[string]Value             `json:"sums"`
-	Latency  map[string]map[string]*Value `json:"latency_seconds"`
+	Ratio    *value                       `json:"hit_ratio"`  // of these; null where there are none
+	Sums     map[string]value             `json:"sums"`
+	Latency  map[string]map[string]*value `json:"latency_seconds"`
 }
 
 const how = "hit_ratio is exact, semantic, shared and stale over these and misses: bypass and error are requests that were not looked for in the cache, or failed. " +
@@ -97,8 +97,8 @@ func (w *Watch) Report(window time.Duration, points int) Report {
 
 // columnsOf turns groups into columns; all is their sum.
 func columnsOf(groups []group, all *group) Report {
-	r := Report{Times: []int64{}, Covered: []int64{}, Results: map[string][]*int64{}, Sums: map[string][]*Value{}, Gauges: map[string][]*int64{},
-		Latency: map[string]Quantile{}, Heat: map[string]Heat{}, How: how}
+	r := Report{Times: []int64{}, Covered: []int64{}, Results: map[string][]*int64{}, Sums: map[string][]*value{}, Gauges: map[string][]*int64{},
+		Latency: map[string]quantile{}, Heat: map[string]heat{}, How: how}
 	for i := range groups {
 		g := &groups[i]
 		for n, name := range observe.ResultNames {
@@ -131,19 +131,19 @@ func known[T any](g *group, v T) *T {
 	return &v
 }
 
-func rounded(v float64) Value {
+func rounded(v float64) value {
 	if v == 0 {
 		return 0
 	}
 	unit := math.Pow(10, math.Floor(math.Log10(math.Abs(v)))-5)
 	if unit < 1 {
 		per := math.Round(1 / unit)
-		return Value(math.Round(v*per) / per)
+		return value(math.Round(v*per) / per)
 	}
-	return Value(math.Round(v/unit) * unit)
+	return value(math.Round(v/unit) * unit)
 }
 
-func (s *spread) seconds(p float64) *Value {
+func (s *spread) seconds(p float64) *value {
 	q, ok := s.quantile(p)
 	if !ok {
 		return nil
@@ -153,8 +153,8 @@ func (s *spread) seconds(p float64) *Value {
 }
 
 // heatOf has a row for each doubling of the time, between the shortest and the longest time of the window.
-func heatOf(groups []group, c class) Heat {
-	h := Heat{Bounds: []Value{}, Counts: [][]int64{}}
+func heatOf(groups []group, c class) heat {
+	h := heat{Bounds: []value{}, Counts: [][]int64{}}
 	first, last := doublings, -1
 	rows := make([][doublings]int64, len(groups))
 	for i := range groups {
@@ -185,8 +185,8 @@ func heatOf(groups []group, c class) Heat {
 	return h
 }
 
-func (g *group) totals() Totals {
-	t := Totals{Requests: map[string]int64{}, Sums: map[string]Value{}, Latency: map[string]map[string]*Value{}}
+func (g *group) totals() totals {
+	t := totals{Requests: map[string]int64{}, Sums: map[string]value{}, Latency: map[string]map[string]*value{}}
 	served := g.requests[observe.Exact] + g.requests[observe.Semantic] + g.requests[observe.Shared] + g.requests[observe.Stale]
 	if t.Looked = served + g.requests[observe.Miss]; t.Looked > 0 {
 		ratio := rounded(float64(served) / float64(t.Looked))
@@ -200,7 +200,7 @@ func (g *group) totals() Totals {
 		t.Sums[name] = rounded(g.sums[n])
 	}
 	for c, name := range classNames {
-		t.Latency[name] = map[string]*Value{"p50": g.times[c].seconds(0.5), "p99": g.times[c].seconds(0.99)}
+		t.Latency[name] = map[string]*value{"p50": g.times[c].seconds(0.5), "p99": g.times[c].seconds(0.99)}
 	}
 	return t
 }

@@ -36,17 +36,17 @@ type Curves struct {
 	Unit     string  `json:"unit"` // of the capacities: entries or bytes, whichever is reached first
 	Now      int64   `json:"now"`  // the present capacity
 	Variable string  `json:"variable"`
-	Window   Covered `json:"window"`
+	Window   covered `json:"window"`
 	// Measured is what was counted in the requests that the curves count; the point of the present policy and capacity should be near it.
 	Measured   float64  `json:"measured_hit_ratio"`
 	Infinite   float64  `json:"hit_ratio_infinite"` // of a cache that keeps everything
-	Capacities []Size   `json:"capacities"`
-	Policies   []Curve  `json:"policies"`
+	Capacities []size   `json:"capacities"`
+	Policies   []curve  `json:"policies"`
 	Notes      []string `json:"notes"`
 }
 
-// Covered is the requests that the curves rest on.
-type Covered struct {
+// covered is the requests that the curves rest on.
+type covered struct {
 	Requests int64   `json:"requests"`
 	Counted  int64   `json:"counted"` // the last third; the others fill the caches
 	Seconds  float64 `json:"seconds"`
@@ -57,8 +57,8 @@ type Covered struct {
 	Bytes    int64   `json:"memory_bytes"`
 }
 
-// Size is a capacity.
-type Size struct {
+// size is a capacity.
+type size struct {
 	Capacity int64   `json:"capacity"`
 	Factor   float64 `json:"factor"`
 	// Enough: the window is long enough for it. Where not, the curves have no figure.
@@ -66,8 +66,8 @@ type Size struct {
 	Set    string `json:"set"` // the variable and its value
 }
 
-// Curve is the hit ratio of a policy at each of Curves.Capacities; nil where the window is too short.
-type Curve struct {
+// curve is the hit ratio of a policy at each of Curves.Capacities; nil where the window is too short.
+type curve struct {
 	Policy string     `json:"policy"`
 	Now    bool       `json:"present"`
 	Ratios []*float64 `json:"hit_ratio"`
@@ -93,7 +93,7 @@ func (s *study) compute(ctx context.Context) (c *Curves, err error) {
 	if s.bytes {
 		c.Unit, c.Variable, c.Now = "bytes", "REPRISE_CAPACITY_BYTES", s.Capacity.Bytes
 	}
-	c.Window = Covered{Requests: s.requests, Counted: s.counted, Seconds: s.seconds, Rate: s.rate, Rows: s.sampled,
+	c.Window = covered{Requests: s.requests, Counted: s.counted, Seconds: s.seconds, Rate: s.rate, Rows: s.sampled,
 		Distinct: int(float64(s.distinct)/s.rate + 0.5), Renewed: share(s.renewed, int64(s.sampled-s.warm))}
 	c.Measured, c.Infinite = share(s.hits, s.counted), ratio(int64(s.infinite), s.all, s.counted)
 	c.Capacities = s.sizes(c)
@@ -104,7 +104,7 @@ func (s *study) compute(ctx context.Context) (c *Curves, err error) {
 		}
 	}
 	for _, name := range names {
-		c.Policies = append(c.Policies, Curve{Policy: name, Now: name == s.Policy, Ratios: make([]*float64, len(c.Capacities)), Set: "REPRISE_POLICY=" + name})
+		c.Policies = append(c.Policies, curve{Policy: name, Now: name == s.Policy, Ratios: make([]*float64, len(c.Capacities)), Set: "REPRISE_POLICY=" + name})
 	}
 	if err := s.fill(ctx, c); err != nil {
 		return nil, err
@@ -130,7 +130,7 @@ func (s *study) limitedByBytes() bool {
 }
 
 // sizes are the capacities of the curve.
-func (s *study) sizes(c *Curves) (all []Size) {
+func (s *study) sizes(c *Curves) (all []size) {
 	filled := float64(s.filled)
 	if s.bytes {
 		filled = float64(s.filling)
@@ -140,7 +140,7 @@ func (s *study) sizes(c *Curves) (all []Size) {
 		if len(all) > 0 && all[len(all)-1].Capacity == n {
 			continue
 		}
-		all = append(all, Size{Capacity: n, Factor: f, Enough: s.whole || filled >= 2*float64(n)*s.rate, Set: c.Variable + "=" + strconv.FormatInt(n, 10)})
+		all = append(all, size{Capacity: n, Factor: f, Enough: s.whole || filled >= 2*float64(n)*s.rate, Set: c.Variable + "=" + strconv.FormatInt(n, 10)})
 	}
 	return all
 }
@@ -164,7 +164,7 @@ func (s *study) fill(ctx context.Context, c *Curves) error {
 }
 
 // simulate plays the rows of some identities through each policy with a capacity that is smaller by the same factor.
-func (s *study) simulate(ctx context.Context, curves []Curve, capacity int64) ([]float64, error) {
+func (s *study) simulate(ctx context.Context, curves []curve, capacity int64) ([]float64, error) {
 	entries := float64(capacity)
 	if s.bytes {
 		entries = float64(capacity) * float64(s.distinct) / float64(max(s.figures.bytes, 1))
@@ -206,7 +206,7 @@ func (s *study) notes(c *Curves) (notes []string) {
 	case last < c.Capacities[len(c.Capacities)-1].Capacity:
 		notes = append(notes, fmt.Sprintf("The window is too short for capacities above %d %s: a cache of that size is not filled twice before requests are counted.", last, c.Unit))
 	}
-	if i := slices.IndexFunc(c.Capacities, func(x Size) bool { return x.Factor == 1 }); i >= 0 && c.Policies[0].Ratios[i] != nil {
+	if i := slices.IndexFunc(c.Capacities, func(x size) bool { return x.Factor == 1 }); i >= 0 && c.Policies[0].Ratios[i] != nil {
 		if d := *c.Policies[0].Ratios[i] - c.Measured; math.Abs(d) > 0.02 {
 			notes = append(notes, fmt.Sprintf("The replay of the present settings has %+.1f points against what was measured: expiry, purges, answers that were there before "+
 				"the window and requests that wanted a new answer are not replayed. Compare the curves with each other.", 100*d))

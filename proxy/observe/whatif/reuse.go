@@ -28,13 +28,13 @@ type Reuse struct {
 	Requests int64    `json:"requests"` // in which the pairs were found
 	Pairs    int      `json:"pairs"`
 	Compared int      `json:"compared"` // pairs whose stored answer was compared with the upstream's
-	Rows     []Option `json:"thresholds"`
-	Rates    []Option `json:"error_rates"`
+	Rows     []option `json:"thresholds"`
+	Rates    []option `json:"error_rates"`
 	Notes    []string `json:"notes"`
 }
 
-// Option is a value of a setting.
-type Option struct {
+// option is a value of a setting.
+type option struct {
 	Value float64 `json:"value"`
 	Now   bool    `json:"present"`
 	Set   string  `json:"set"`
@@ -75,7 +75,7 @@ func (j *Judging) serves(x *pair, threshold, maxError float64) bool {
 
 // reuseOf compares settings over pairs.
 func (j *Judging) reuseOf(all []cache.Judged, requests int64) *Reuse {
-	r := &Reuse{Requests: requests, Pairs: len(all), Rows: []Option{}, Rates: []Option{}}
+	r := &Reuse{Requests: requests, Pairs: len(all), Rows: []option{}, Rates: []option{}}
 	rates, pairs := j.Rates(), make([]pair, len(all))
 	for i := range all {
 		pairs[i] = pair{&all[i], rates, 1}
@@ -154,7 +154,7 @@ func (g *group) bound() float64 {
 
 // option counts what a threshold and an error rate would serve. What is served now and what would be gained are two groups, of which very
 // different shares are compared; each counts for the bound by its requests.
-func (j *Judging) option(pairs []pair, requests int64, threshold, maxError float64) (o Option) {
+func (j *Judging) option(pairs []pair, requests int64, threshold, maxError float64) (o option) {
 	var both, gained group
 	now := 0.0
 	for i := range pairs {

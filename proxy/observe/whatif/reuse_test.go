@@ -34,7 +34,7 @@ func near(seq int64, similarity float64) *cache.Judged {
 	return &cache.Judged{Seq: seq, Weight: 1, Case: evidence.Case{Tenant: 1, Scope: 1, Space: evidence.ID(space), Similarity: similarity}}
 }
 
-func rowOf(t *testing.T, all []Option, value float64) Option {
+func rowOf(t *testing.T, all []option, value float64) option {
 	t.Helper()
 	for _, o := range all {
 		if math.Abs(o.Value-value) < 1e-9 {
@@ -42,7 +42,7 @@ func rowOf(t *testing.T, all []Option, value float64) Option {
 		}
 	}
 	t.Fatalf("no row for %v in %+v", value, all)
-	return Option{}
+	return option{}
 }
 
 func TestOtherThresholds(t *testing.T) {
