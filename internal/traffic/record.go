@@ -27,7 +27,7 @@ type Record struct {
 	Turn         int32   `json:"turn,omitzero"`    // position in the conversation, from 0
 	Size         int64   `json:"size,omitzero"`    // bytes of the answer
 	Cost         float64 `json:"cost,omitzero"`    // tokens that a hit saves
-	Vector       Vector  `json:"vector,omitempty"` // of the prompt
+	Vector       vector  `json:"vector,omitempty"` // of the prompt
 	Text         string  `json:"text,omitzero"`    // the prompt
 }
 
@@ -77,11 +77,11 @@ func kind(in []byte) string {
 	return "number"
 }
 
-// Vector is an embedding. In JSON it is the base64 of little-endian float32 numbers; an array of numbers is also read.
-type Vector []float32
+// vector is an embedding. In JSON it is the base64 of little-endian float32 numbers; an array of numbers is also read.
+type vector []float32
 
 // MarshalJSON writes base64.
-func (v Vector) MarshalJSON() ([]byte, error) {
+func (v vector) MarshalJSON() ([]byte, error) {
 	raw := make([]byte, 0, 4*len(v))
 	for _, x := range v {
 		raw = binary.LittleEndian.AppendUint32(raw, math.Float32bits(x))
@@ -90,7 +90,7 @@ func (v Vector) MarshalJSON() ([]byte, error) {
 }
 
 // UnmarshalJSON reads base64 or an array.
-func (v *Vector) UnmarshalJSON(in []byte) error {
+func (v *vector) UnmarshalJSON(in []byte) error {
 	wrong := &json.UnmarshalTypeError{Value: kind(in)}
 	switch {
 	case string(in) == "null":
@@ -107,7 +107,7 @@ func (v *Vector) UnmarshalJSON(in []byte) error {
 	if err != nil || len(raw)%4 != 0 {
 		return wrong
 	}
-	*v = make(Vector, len(raw)/4)
+	*v = make(vector, len(raw)/4)
 	for i := range *v {
 		(*v)[i] = math.Float32frombits(binary.LittleEndian.Uint32(raw[4*i:]))
 	}

@@ -12,7 +12,7 @@ func TestWriter(t *testing.T) {
 	for _, r := range []Record{
 		{ID: "7", At: 1.5, Topic: "travel", Size: 10},
 		{ID: "9007199254740993", Conversation: "0", Text: "hi\n"},
-		{Vector: Vector{3, 4}},
+		{Vector: vector{3, 4}},
 	} {
 		if err := w.Append(r); err != nil {
 			t.Fatal(err)

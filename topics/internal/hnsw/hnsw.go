@@ -40,8 +40,8 @@ const Bits = 256
 // Sketch represents a vector: the share of bits in which two sketches differ estimates the angle of their vectors.
 type Sketch [Bits / 64]uint64
 
-// Distance is the number of bits that differ.
-func (s *Sketch) Distance(t *Sketch) int {
+// distance is the number of bits that differ.
+func (s *Sketch) distance(t *Sketch) int {
 	return bits.OnesCount64(s[0]^t[0]) + bits.OnesCount64(s[1]^t[1]) + bits.OnesCount64(s[2]^t[2]) + bits.OnesCount64(s[3]^t[3])
 }
 
@@ -122,7 +122,7 @@ func (v *view) bits(n Node) *atomic.Uint32     { return &v.chunks[n/chunkLen].de
 func (v *view) isDead(n Node) bool             { return v.bits(n).Load()>>(n%32)&1 != 0 }
 func (v *view) mark(n Node)                    { v.bits(n).Or(1 << (n % 32)) }
 func (v *view) unmark(n Node)                  { v.bits(n).And(^(uint32(1) << (n % 32))) }
-func (v *view) distance(n Node, s *Sketch) int { return s.Distance(v.sketch(n)) }
+func (v *view) distance(n Node, s *Sketch) int { return s.distance(v.sketch(n)) }
 
 // links is the list of a node in a layer, the nearest first as it was made.
 func (v *view) links(n Node, layer int) []atomic.Uint32 {

@@ -74,13 +74,13 @@ func (m *model) check(rng *rand.Rand, queries int) {
 		found := m.graph.Search(&q, 128, nil)
 		for i, f := range found {
 			s, ok := m.stored[f.Key]
-			if !ok || s.Distance(&q) != f.Distance || m.nodes[f.Key] != f.Node || i > 0 && f.Distance < found[i-1].Distance {
+			if !ok || s.distance(&q) != f.Distance || m.nodes[f.Key] != f.Node || i > 0 && f.Distance < found[i-1].Distance {
 				m.t.Fatalf("found %+v: not stored (%v), or not at this distance", f, ok)
 			}
 		}
 		nearest := Bits
 		for _, s := range m.stored {
-			nearest = min(nearest, s.Distance(&q))
+			nearest = min(nearest, s.distance(&q))
 		}
 		if len(found) == 0 || found[0].Distance > nearest {
 			missed++

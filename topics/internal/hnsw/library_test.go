@@ -152,7 +152,7 @@ func compareLibrary(t testing.TB, n, queries int) (all [3]searched) {
 		q := nearTo(rng, m.stored[m.keys[rng.Intn(n)]], 40)
 		nearest := Bits
 		for _, s := range m.stored {
-			nearest = min(nearest, q.Distance(&s))
+			nearest = min(nearest, q.distance(&s))
 		}
 		for i, find := range find {
 			start := time.Now()

@@ -20,8 +20,8 @@ type Class uint8
 // Most is how many edits two prompts may differ by.
 const Most = 4
 
-// Row describes a class.
-type Row struct {
+// row describes a class.
+type row struct {
 	Name     string  // short, for headers and metrics: "article"
 	Contexts string  // where it leaves the answer alone, in words
 	Prior    float64 // the probability that it does, before anything was seen here

@@ -71,7 +71,7 @@ func compile(source string) (all []*rule) {
 func compileLine(name, pattern string) (all []*rule) {
 	before, rest, ok1 := strings.Cut(pattern, "[")
 	spellings, after, ok2 := strings.Cut(rest, "]")
-	class := slices.IndexFunc(Table, func(r Row) bool { return r.Name == name })
+	class := slices.IndexFunc(Table, func(r row) bool { return r.Name == name })
 	if !ok1 || !ok2 || class < 1 {
 		panic("edits: " + name + ":" + pattern)
 	}

@@ -15,7 +15,7 @@ const (
 const held = 0.998
 
 // Table is the list. Row 0 is no class.
-var Table = []Row{
+var Table = []row{
 	{},
 	{"article", "the, a: listed sentences, the capital of a listed country", held, 205, 205, .94, counted},
 	{"which", "what, which: listed sentences, the largest city of a listed country", held, 71, 71, .88, counted},

@@ -25,7 +25,7 @@ type Config struct {
 
 	Upstreams   []Upstream // at least one that is no fallback, in serve
 	UpstreamKey string     // see KeyOf
-	Routing     Routing
+	Routing     routing
 
 	ClientKeys   []string
 	APIPaths     []gate.Path

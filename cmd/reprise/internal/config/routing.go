@@ -14,8 +14,8 @@ import (
 	"reprise/proxy/continuation"
 )
 
-// Routing is what is asked of the upstreams, and in which form requests reach them.
-type Routing struct {
+// routing is what is asked of the upstreams, and in which form requests reach them.
+type routing struct {
 	Hints      []string            // of hintNames
 	WarmBudget int                 // tokens a minute; 0: nothing is warmed
 	Continues  *continuation.Model // whether a conversation goes on; nil: the number of its turn decides
@@ -29,7 +29,7 @@ var hintNames = []string{"affinity", "breakpoints", "retention", "salt", "warm",
 // levels are the forms in which a request can be forwarded.
 var levels = []string{"C0", "C2", "C3"}
 
-func (c *Routing) settings() []setting {
+func (c *routing) settings() []setting {
 	return []setting{
 		{Name: "HINTS", Serve: true, Default: "affinity", Allowed: "none, or some of " + strings.Join(hintNames, ", ") + ", separated by commas, with warm:TOKENS for a budget a minute and continues:FILE for a model of reprise-lab train lpc", Help: "what an upstream with a dialect is asked to do with the prefix of a request; the generic dialect can express none of it. Within the budget of warm the proxy sends prompts by itself to keep prefixes in the caches of upstreams. With continues prefixes are ranked by whether the model expects a conversation to go on, in place of the number of its turn; it needs the embedder that it was trained with", parse: c.hints},
 		{Name: "CANONICAL", Serve: true, Default: "C0", Allowed: "C0, C2, C3 or C3:FILE, or some ENDPOINT=LEVEL separated by commas, with the endpoints " + strings.Join(endpoints(), ", ") + "; the file has one regular expression a line", Help: "form in which requests are forwarded: C0 as they came; C2 with the names in JSON schemas in order; C3 also with the tools in order and the lines of system prompts that an expression of the file matches behind the others. The model sees C2 and C3", parse: c.canonical},
@@ -45,7 +45,7 @@ func endpoints() (names []string) {
 }
 
 // hints reads none, or a list.
-func (c *Routing) hints(v string) error {
+func (c *routing) hints(v string) error {
 	c.Hints, c.WarmBudget, c.Continues = nil, 0, nil
 	if v == "none" {
 		return nil
@@ -94,7 +94,7 @@ func (c *Config) CheckContinues(space string, dim int) error {
 }
 
 // canonical reads a level for all endpoints, or one for each.
-func (c *Routing) canonical(v string) error {
+func (c *routing) canonical(v string) error {
 	c.Canonical, c.Volatile = map[string]string{}, nil
 	given, lines := map[string]string{}, ""
 	for _, part := range fields(v) {
@@ -139,7 +139,7 @@ func (c *Routing) canonical(v string) error {
 const maxVolatile = 100
 
 // volatile reads a file of regular expressions; empty lines and those that begin with # are skipped.
-func (c *Routing) volatile(path string) error {
+func (c *routing) volatile(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
 		return errUse(err.Error())
@@ -173,7 +173,7 @@ func (c *Routing) volatile(path string) error {
 }
 
 // Hint reports whether REPRISE_HINTS has a name.
-func (c *Routing) Hint(name string) bool { return slices.Contains(c.Hints, name) }
+func (c *routing) Hint(name string) bool { return slices.Contains(c.Hints, name) }
 
 // idleRouting returns a sentence for each hint that has no effect with the other settings.
 func (c *Config) idleRouting() (sentences []string) {

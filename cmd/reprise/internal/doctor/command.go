@@ -73,7 +73,7 @@ func run(t cli.Terminal, args []string, m system) error {
 	} else {
 		err = r.text(t.Out)
 	}
-	if err == nil && r.State != OK {
+	if err == nil && r.State != stateOK {
 		return &Verdict{Warnings: r.Warnings, Errors: r.Errors}
 	}
 	return err

@@ -10,22 +10,22 @@ import (
 	"time"
 )
 
-// State is the outcome of a check.
-type State string
+// state is the outcome of a check.
+type state string
 
 // The outcomes, from the best to the worst.
 const (
-	OK      State = "ok"
-	Skipped State = "skipped" // what it looks at is not used, or a check that it needs has failed
-	Warning State = "warning" // the proxy works, and something is worse than it could be
-	Error   State = "error"   // the proxy does not start, or does not do what it is there for
+	stateOK      state = "ok"
+	stateSkipped state = "skipped" // what it looks at is not used, or a check that it needs has failed
+	stateWarning state = "warning" // the proxy works, and something is worse than it could be
+	stateError   state = "error"   // the proxy does not start, or does not do what it is there for
 )
 
 // Result is what a check has found.
 type Result struct {
 	ID      string `json:"id"`                // such as upstream.tls
 	Subject string `json:"subject,omitempty"` // which one, where there are several: the name of an upstream
-	State   State  `json:"state"`
+	State   state  `json:"state"`
 	Found   string `json:"found"`
 	Why     string `json:"why"`              // it matters
 	Repair  string `json:"repair,omitempty"` // of a warning or an error
@@ -34,26 +34,26 @@ type Result struct {
 
 // finding is the outcome of one look.
 type finding struct {
-	state         State
+	state         state
 	found, repair string
 	fix           func() (done string, err error) // a safe change that removes the cause; nil: there is none
 }
 
 func ok(format string, args ...any) finding {
-	return finding{state: OK, found: fmt.Sprintf(format, args...)}
+	return finding{state: stateOK, found: fmt.Sprintf(format, args...)}
 }
 
 func skipped(format string, args ...any) finding {
-	return finding{state: Skipped, found: fmt.Sprintf(format, args...)}
+	return finding{state: stateSkipped, found: fmt.Sprintf(format, args...)}
 }
 
 // warning and failure take what helps, and then what was found.
 func warning(repair, format string, args ...any) finding {
-	return finding{state: Warning, found: fmt.Sprintf(format, args...), repair: repair}
+	return finding{state: stateWarning, found: fmt.Sprintf(format, args...), repair: repair}
 }
 
 func failure(repair, format string, args ...any) finding {
-	return finding{state: Error, found: fmt.Sprintf(format, args...), repair: repair}
+	return finding{state: stateError, found: fmt.Sprintf(format, args...), repair: repair}
 }
 
 // check is one thing that is looked at.
@@ -117,10 +117,10 @@ func (c *check) run(ctx context.Context, fix bool) {
 	for _, n := range c.needs {
 		<-n.done
 		switch n.result.State {
-		case Error:
+		case stateError:
 			c.settle(skipped("because %s failed", n.name(c)))
 			return
-		case Skipped:
+		case stateSkipped:
 			c.settle(skipped("%s", n.result.Found))
 			return
 		}

@@ -46,8 +46,8 @@ func (x *exam) open() (open, unknown []string) {
 		<-e.asked.done
 		refused := e.status == http.StatusUnauthorized || e.status == http.StatusForbidden
 		switch {
-		case e.key != "" || refused && e.asked.result.State != OK:
-		case e.asked.result.State == OK || e.status/100 == 2 && e.asked.result.State != Error: // some have a list for everyone
+		case e.key != "" || refused && e.asked.result.State != stateOK:
+		case e.asked.result.State == stateOK || e.status/100 == 2 && e.asked.result.State != stateError: // some have a list for everyone
 			open = append(open, e.asked.subject)
 		default:
 			unknown = append(unknown, e.asked.subject)

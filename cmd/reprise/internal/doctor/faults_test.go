@@ -55,7 +55,7 @@ func (p *patient) examine(flags ...string) (r report, printed string) {
 		p.t.Fatalf("%v, %v, %q", bad, err, talk.String())
 	}
 	found, _ := errors.AsType[*Verdict](err)
-	if found == nil && (err != nil || r.State != OK) || found != nil && (found.Errors != r.Errors || found.Warnings != r.Warnings || r.State == OK) {
+	if found == nil && (err != nil || r.State != stateOK) || found != nil && (found.Errors != r.Errors || found.Warnings != r.Warnings || r.State == stateOK) {
 		p.t.Errorf("%v, and the report is %+v", err, r)
 	}
 	return r, out.String()
@@ -64,7 +64,7 @@ func (p *patient) examine(flags ...string) (r report, printed string) {
 // complaints are the ids of the checks that complain, each with its state.
 func (r *report) complaints() (all []string) {
 	for _, c := range r.Checks {
-		if c.State == Warning || c.State == Error {
+		if c.State == stateWarning || c.State == stateError {
 			all = append(all, string(c.State)+" "+c.ID)
 		}
 	}
@@ -91,7 +91,7 @@ func TestFaults(t *testing.T) {
 				t.Errorf("%q, want %q with %q; %s", got, f.names, f.says, printed)
 			}
 			for _, c := range r.Checks {
-				if c.State == Error && (c.Repair == "" || c.Why == "") {
+				if c.State == stateError && (c.Repair == "" || c.Why == "") {
 					t.Errorf("%s says neither why nor what helps", c.ID)
 				}
 			}

@@ -14,7 +14,7 @@ import (
 
 // report is the outcome of a run.
 type report struct {
-	State    State    `json:"state"` // the worst of the checks; skipped ones do not count
+	State    state    `json:"state"` // the worst of the checks; skipped ones do not count
 	Passed   int      `json:"passed"`
 	Warnings int      `json:"warnings"`
 	Errors   int      `json:"errors"`
@@ -24,8 +24,8 @@ type report struct {
 }
 
 func newReport(results []Result, took time.Duration) *report {
-	r := &report{State: OK, Checks: results, Seconds: took.Round(10 * time.Millisecond).Seconds()}
-	for state, n := range map[State]*int{OK: &r.Passed, Skipped: &r.Skipped, Warning: &r.Warnings, Error: &r.Errors} {
+	r := &report{State: stateOK, Checks: results, Seconds: took.Round(10 * time.Millisecond).Seconds()}
+	for state, n := range map[state]*int{stateOK: &r.Passed, stateSkipped: &r.Skipped, stateWarning: &r.Warnings, stateError: &r.Errors} {
 		for _, c := range results {
 			if c.State == state {
 				*n++
@@ -34,9 +34,9 @@ func newReport(results []Result, took time.Duration) *report {
 	}
 	switch {
 	case r.Errors > 0:
-		r.State = Error
+		r.State = stateError
 	case r.Warnings > 0:
-		r.State = Warning
+		r.State = stateWarning
 	}
 	return r
 }
@@ -48,7 +48,7 @@ var titles = map[string]string{
 }
 
 // marks are the states as they are shown, all of one width.
-var marks = map[State]string{OK: "ok   ", Skipped: "-    ", Warning: "WARN ", Error: "ERROR"}
+var marks = map[state]string{stateOK: "ok   ", stateSkipped: "-    ", stateWarning: "WARN ", stateError: "ERROR"}
 
 // The columns of the text: a mark, an id, what was found.
 const (
@@ -80,7 +80,7 @@ func (r *report) text(w io.Writer) error {
 			fmt.Fprintln(b, heading)
 		}
 		n := 1 // that were skipped for one reason
-		for i+n < len(r.Checks) && first.State == Skipped && r.Checks[i+n].State == Skipped && r.Checks[i+n].Found == first.Found && r.Checks[i+n].heading() == heading {
+		for i+n < len(r.Checks) && first.State == stateSkipped && r.Checks[i+n].State == stateSkipped && r.Checks[i+n].Found == first.Found && r.Checks[i+n].heading() == heading {
 			n++
 		}
 		first.text(b, n)
@@ -99,7 +99,7 @@ func (r *Result) text(b *bufio.Writer, n int) {
 	line := func(text string) {
 		fmt.Fprintf(b, "%*s%s\n", idsAt, "", cli.Fold(text, idsAt, width))
 	}
-	if r.State == OK || r.State == Skipped {
+	if r.State == stateOK || r.State == stateSkipped {
 		name := r.ID
 		if n > 1 {
 			name = fmt.Sprintf("%d checks", n)

@@ -16,20 +16,20 @@ import (
 // sample has a result of every kind.
 func sample() []Result {
 	all := []Result{
-		{ID: "settings.values", State: OK, Found: "89 settings, 4 of them set"},
-		{ID: "settings.unknown", State: Error, Found: "REPRISE_HIT_TRESHOLD (environment): there is no such setting; did you mean REPRISE_HIT_THRESHOLD?", Repair: "Correct the name, or remove it."},
-		{ID: "certificate.chain", Subject: "the API", State: OK, Found: `2 certificates, up to "our own authority"`},
-		{ID: "certificate.expiry", Subject: "the API", State: Warning, Found: `"api.example" expires on 2026-03-01, in 5 days`, Repair: "Renew the certificate; SIGHUP makes a running proxy read it."},
-		{ID: "upstream.name", Subject: "a", State: OK, Found: "llm.example is 10.0.0.7"},
-		{ID: "upstream.connection", Subject: "a", State: Error, Found: "llm.example: dial tcp 10.0.0.7:8000: connect: connection refused", Repair: "See whether the upstream runs."},
-		{ID: "upstream.tls", Subject: "a", State: Skipped, Found: "because upstream.connection failed"},
-		{ID: "upstream.answer", Subject: "a", State: Skipped, Found: "because upstream.connection failed"},
-		{ID: "upstream.name", Subject: "b", State: OK, Found: "127.0.0.1"},
-		{ID: "upstream.credential", Subject: "b", State: Skipped, Found: "clients bring their own credential"},
-		{ID: "embedder.sense", State: OK, Found: "same 0.95 to 0.99, different up to 0.02; a hit from 0.9"},
-		{ID: "store.writable", State: OK, Found: "./cache/reprise.db", Fixed: "made the folder ./cache"},
-		{ID: "redis.connection", State: Skipped, Found: "REPRISE_STORE is not a Redis"},
-		{ID: "redis.version", State: Skipped, Found: "REPRISE_STORE is not a Redis"},
+		{ID: "settings.values", State: stateOK, Found: "89 settings, 4 of them set"},
+		{ID: "settings.unknown", State: stateError, Found: "REPRISE_HIT_TRESHOLD (environment): there is no such setting; did you mean REPRISE_HIT_THRESHOLD?", Repair: "Correct the name, or remove it."},
+		{ID: "certificate.chain", Subject: "the API", State: stateOK, Found: `2 certificates, up to "our own authority"`},
+		{ID: "certificate.expiry", Subject: "the API", State: stateWarning, Found: `"api.example" expires on 2026-03-01, in 5 days`, Repair: "Renew the certificate; SIGHUP makes a running proxy read it."},
+		{ID: "upstream.name", Subject: "a", State: stateOK, Found: "llm.example is 10.0.0.7"},
+		{ID: "upstream.connection", Subject: "a", State: stateError, Found: "llm.example: dial tcp 10.0.0.7:8000: connect: connection refused", Repair: "See whether the upstream runs."},
+		{ID: "upstream.tls", Subject: "a", State: stateSkipped, Found: "because upstream.connection failed"},
+		{ID: "upstream.answer", Subject: "a", State: stateSkipped, Found: "because upstream.connection failed"},
+		{ID: "upstream.name", Subject: "b", State: stateOK, Found: "127.0.0.1"},
+		{ID: "upstream.credential", Subject: "b", State: stateSkipped, Found: "clients bring their own credential"},
+		{ID: "embedder.sense", State: stateOK, Found: "same 0.95 to 0.99, different up to 0.02; a hit from 0.9"},
+		{ID: "store.writable", State: stateOK, Found: "./cache/reprise.db", Fixed: "made the folder ./cache"},
+		{ID: "redis.connection", State: stateSkipped, Found: "REPRISE_STORE is not a Redis"},
+		{ID: "redis.version", State: stateSkipped, Found: "REPRISE_STORE is not a Redis"},
 	}
 	for i := range all {
 		all[i].Why = reasons[all[i].ID]
