@@ -134,6 +134,26 @@ func TestThresholdIsOnlyRaised(t *testing.T) {
 	}
 }
 
+// TestAskOnlyNarrows: what a client names is all that may differ from what its own requests find, whatever others have found, and theirs do not depend
+// on it.
+func TestAskOnlyNarrows(t *testing.T) {
+	r := newRig(t)
+	for _, tc := range []struct{ prompt, header, want, detail string }{
+		{edited, "", "miss", ""},
+		{edited, "X-Reprise-Ask: garden(?P<ask>.*)", "exact", ""},
+		{editedToo, "", "semantic", ""}, {editedToo, "", "semantic", ""}, // the second time makes the alias
+		{editedToo, "", "exact", "alias"},
+		{editedToo, "X-Reprise-Ask: (?P<ask>.*)garden", "exact", "alias"},
+		{editedToo, "X-Reprise-Ask: garden(?P<ask>.*)", "miss", ""},
+		{"what are some of the benefits of a garden?", "X-Reprise-Ask: (?P<ask>park)", "miss", "ask=none"},
+	} {
+		got := r.ask(t, "/v1/chat/completions", chat(tc.prompt), nonEmpty([]string{tc.header})...)
+		if got.cache() != tc.want || !strings.Contains(status(got), tc.detail) {
+			t.Errorf("%q, %s: %s, %s; want %s", tc.prompt, tc.header, got.cache(), status(got), tc.want)
+		}
+	}
+}
+
 // TestTTL: the TTL counts from the write; a client can shorten it and not extend it, and a use does not renew it.
 func TestTTL(t *testing.T) {
 	for _, tc := range []struct {

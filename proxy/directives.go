@@ -5,10 +5,12 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"reprise/proxy/canon"
 	"reprise/proxy/internal/apierror"
+	"reprise/topics/frames"
 )
 
 // Directives is what a client asks of the cache for one request. Each narrows what the operator allows: a threshold can only be
@@ -22,6 +24,7 @@ type Directives struct {
 	TTL          time.Duration // of the answer stored by this request; 0: the operator's
 	Threshold    float64       // 0: the operator's
 	Namespace    string
+	Ask          *frames.Declared // the part of what asks that may be compared; nil: all of it
 }
 
 // bypass reports whether the request neither reads nor writes the cache.
@@ -29,7 +32,7 @@ func (d *Directives) bypass() bool { return d.NoCache && d.NoStore }
 
 // private reports whether no other request may share the flight, because its outcome depends on the directives.
 func (d *Directives) private() bool {
-	return d.NoCache || d.NoStore || d.OnlyIfCached || d.ExactOnly || d.MaxAge >= 0 || d.TTL > 0 || d.Threshold > 0
+	return d.NoCache || d.NoStore || d.OnlyIfCached || d.ExactOnly || d.MaxAge >= 0 || d.TTL > 0 || d.Threshold > 0 || d.Ask != nil
 }
 
 // tighten merges o into d, taking the narrower of each.
@@ -41,6 +44,12 @@ func (d *Directives) tighten(o Directives) {
 	d.limitAge(o.MaxAge)
 	d.limitTTL(o.TTL)
 	d.Threshold = max(d.Threshold, o.Threshold)
+	switch {
+	case d.Ask == nil:
+		d.Ask = o.Ask
+	case o.Ask != nil && o.Ask.String() != d.Ask.String(): // no part is the only one that may differ
+		d.ExactOnly = true
+	}
 	switch {
 	case d.Namespace == "":
 		d.Namespace = o.Namespace
@@ -75,6 +84,7 @@ var directives = []directive{
 	{"X-Reprise-Threshold", true, "a number above 0, at most 1", readThreshold},
 	{"X-Reprise-Ttl", true, "seconds or a duration such as 90s or 1h, above 0", readTTL},
 	{"X-Reprise-Namespace", true, "1 to 128 characters", readNamespace},
+	{"X-Reprise-Ask", true, `an expression (RE2) of up to 256 bytes and 128 steps with a group (?P<ask>…), such as Question: (?P<ask>.+)$: nothing else of the prompt may differ`, readAsk},
 
 	{"X-Cache-Control", false, "as Cache-Control", readCacheControl},
 	{"X-Vsr-Cache-Control", false, "as Cache-Control", readCacheControl},
@@ -218,6 +228,37 @@ func readNamespace(value string, d *Directives) bool {
 		return false
 	}
 	d.Namespace = value
+	return true
+}
+
+// askCache has the expressions of X-Reprise-Ask that were read of late.
+var askCache = struct {
+	mu  sync.Mutex // protects all
+	all map[string]*frames.Declared
+}{all: map[string]*frames.Declared{}}
+
+const (
+	mostAsks   = 64
+	longestAsk = 256 // bytes
+)
+
+func readAsk(value string, d *Directives) bool {
+	askCache.mu.Lock()
+	known := askCache.all[value]
+	askCache.mu.Unlock()
+	if known == nil {
+		var err error
+		if known, err = frames.Declare(strings.Clone(value), longestAsk); err != nil {
+			return false
+		}
+		askCache.mu.Lock()
+		defer askCache.mu.Unlock()
+		if len(askCache.all) >= mostAsks {
+			clear(askCache.all)
+		}
+		askCache.all[known.String()] = known
+	}
+	d.Ask = known
 	return true
 }
 

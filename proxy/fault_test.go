@@ -45,6 +45,7 @@ func TestBadInput(t *testing.T) {
 		{chat("hi"), "Connection: Authorization", 400, "invalid_connection_header", "authorization"},
 		{chat("hi"), "Connection: close, X-Reprise-Namespace", 400, "invalid_connection_header", "namespace"},
 		{chat("hi"), "X-Reprise-Threshold: 1.5", 400, "invalid_header", "above 0, at most 1"},
+		{chat("hi"), "X-Reprise-Ask: Question: (.+)$", 400, "invalid_header", "a group (?P<ask>…)"},
 		{chat("hi"), "X-Reprise-TTL: soon", 400, "invalid_header", "seconds"},
 		{chat("hi"), "X-Reprise-Mode: fast", 400, "invalid_header", "semantic, exact or off"},
 		{chat(strings.Repeat("x", 1000)), "", 413, "request_too_large", "1000"},

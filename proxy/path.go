@@ -291,6 +291,9 @@ func (x *work) search(ctx context.Context) *served {
 	if found.Degraded != "" {
 		x.detail = append(x.detail, "degraded="+found.Degraded)
 	}
+	if found.Nothing {
+		x.detail = append(x.detail, "ask=none")
+	}
 	for _, veto := range found.Vetoes {
 		x.detail = append(x.detail, "veto="+string(veto))
 	}

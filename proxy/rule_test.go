@@ -14,6 +14,7 @@ import (
 
 	"reprise/proxy/api/registry"
 	"reprise/proxy/rules"
+	"reprise/topics/frames"
 )
 
 // place is where a request goes to: all that rules are chosen by.
@@ -86,6 +87,14 @@ func ignores(field, pattern string) func(*rules.Rule) {
 	}
 }
 
+func declared(expression string) *frames.Declared {
+	d, err := frames.Declare(expression, 256)
+	if err != nil {
+		panic(err)
+	}
+	return d
+}
+
 // twice asks a prompt and then another one.
 func twice(first, second string) func(*rig, *testing.T, place) reply {
 	return func(r *rig, t *testing.T, at place) reply {
@@ -122,6 +131,8 @@ func effects(now *clock) []effect {
 		{"mode exact serves equal requests", mode(ModeExact), none, twice(capital, capital), "exact", "exact"},
 		{"mode semantic", mode(ModeSemantic), func(o *Options) { o.Mode = ModeExact }, twice(capital, similar), "semantic", "miss"},
 		{"mode on", mode(ModeExact), func(o *Options) { o.Mode = ModeOff }, twice(capital, capital), "exact", "bypass"},
+		{"ask", func(r *rules.Rule) { r.Ask = declared("garden(?P<ask>.*)") }, none, twice(edited, editedToo), "miss", "semantic"},
+		{"ask that does not match", func(r *rules.Rule) { r.Ask = declared("park(?P<ask>.*)") }, none, twice(edited, editedToo), "semantic", "semantic"},
 		{"threshold", func(r *rules.Rule) { r.Threshold = 1 }, none, twice(edited, editedToo), "miss", "semantic"},
 		{"threshold leaves forms", func(r *rules.Rule) { r.Threshold = 1 }, none, twice(capital, similar), "semantic", "semantic"},
 		{"max_error_rate", func(r *rules.Rule) { r.MaxErrorRate = 0 }, none, twice(edited, editedToo), "miss", "semantic"},

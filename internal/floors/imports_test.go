@@ -47,11 +47,11 @@ var rooms = []room{
 	{"proxy/api", 3, "proxy/canon proxy/answer proxy/internal"},
 	{"proxy/cache", 3, "policy embed topics topics/frames topics/reuse store"},
 	{"proxy/upstream", 3, lowest + " policy proxy/internal proxy/deadline proxy/tracing"},
-	{"proxy/rules", 3, "proxy/canon topics/reuse"},
+	{"proxy/rules", 3, "proxy/canon topics/frames topics/reuse"},
 	{"proxy/gate", 3, "proxy/internal"},
 	{"proxy/observe", 3, lowest + " policy topics/reuse store proxy/canon proxy/answer proxy/rules proxy/cache proxy/upstream proxy/internal proxy/tracing"},
 	{"proxy/admin", 4, "policy topics store proxy/cache proxy/upstream proxy/internal proxy/gate proxy/observe"},
-	{"proxy", 4, lowest + " policy embed topics topics/reuse store proxy/internal proxy/deadline proxy/tracing proxy/canon proxy/answer proxy/api " +
+	{"proxy", 4, lowest + " policy embed topics topics/frames topics/reuse store proxy/internal proxy/deadline proxy/tracing proxy/canon proxy/answer proxy/api " +
 		"proxy/cache proxy/upstream proxy/rules proxy/gate proxy/observe"},
 	{"cmd/internal", 5, lowest + " " + everything},
 	{"cmd/reprise", 5, "cmd/internal " + lowest + " " + everything},

@@ -91,7 +91,7 @@ func (c *Cache) FellBack(r *Request, f *Finding) {
 // aliasAllowed reports whether e, which was once found for r's key by meaning, may serve r, and why it was found: not where only the very
 // words count, not if its answer was replaced by one for exact repeats only, and not where the alias does not hold. explore is as of holds.
 func (o *Options) aliasAllowed(r *Request, e *store.Entry, a *Verdicts) (b basis, explore float64, ok bool) {
-	if !o.Meaning || r.Shadow || r.ExactOnly || !r.comparableTo(e) {
+	if !o.Meaning || r.Shadow || r.ExactOnly || !r.comparableTo(e) || !r.alike(e) {
 		return 0, 0, false
 	}
 	return a.holds(r, r.Key, e, o.gate(r))

@@ -14,12 +14,6 @@ import (
 	"reprise/topics/frames"
 )
 
-// Ask names the part of a prompt that asks: what may be compared by meaning, while all else has to be equal.
-type Ask struct {
-	Name string                                         // identifies the declaration: prompts are compared only under the same one
-	Find func(prompt string) (from, to int, found bool) // the bytes that ask
-}
-
 // asked is a request as it is compared with others: its frame is a part of its scope, and what its slots hold beside the ask is a part of its chain.
 type asked struct {
 	scope store.Scope
@@ -43,13 +37,19 @@ type cutter interface {
 	Cut(p *frames.Prompt) (c frames.Cut, ok bool)
 }
 
+// narrowed cuts prompts of a scope in which a client has named what asks.
+type narrowed struct {
+	by cutter // without that; nil: its prompts have no frame
+	to *frames.Declared
+}
+
 // Cut implements cutter.
-func (a *Ask) Cut(p *frames.Prompt) (c frames.Cut, ok bool) {
-	from, to, ok := a.Find(p.Text)
-	if !ok || from < 0 || to > len(p.Text) || from >= to {
-		return c, false
+func (n *narrowed) Cut(p *frames.Prompt) (c frames.Cut, ok bool) {
+	c, ok = frames.Whole(p.Text), true
+	if n.by != nil {
+		c, ok = n.by.Cut(p)
 	}
-	return frames.Between(a.Name, p.Text, from, to), true
+	return n.to.Within(c, p.Text), ok
 }
 
 // templates are the frames of all scopes. Where there are too many scopes, one goes that is asked in seldom: whoever makes up scopes, or frames in one,
@@ -157,28 +157,44 @@ const mostKept = 256 << 10
 // kept are the frames of a scope as they are kept.
 type kept struct {
 	Scope  store.Scope     `json:"scope"`
-	Frames []*frames.Frame `json:"frames"`
+	Frames []*frames.Frame `json:"frames,omitempty"`
+	Ask    string          `json:"ask,omitempty"`  // an expression that was declared
+	Under  store.Scope     `json:"under,omitzero"` // the scope with it
 }
 
-// Append appends the frames in force for the next start, by scope; nothing where there is none.
+// Append appends what is learnt and declared for the next start, by scope; nothing where there is none.
 func (t *templates) Append(b []byte) []byte {
 	t.mu.Lock()
-	all := maps.Clone(t.all)
+	all, framed := maps.Clone(t.all), maps.Clone(t.framed)
 	t.mu.Unlock()
-	for _, base := range slices.SortedFunc(maps.Keys(all), func(a, b store.Scope) int { return bytes.Compare(a[:], b[:]) }) {
-		one := all[base]
-		one.mu.Lock()
-		in := one.learner.Frames()
-		one.mu.Unlock()
-		if len(in) == 0 {
-			continue
-		}
-		line, err := json.Marshal(kept{base, in})
+	add := func(k *kept) {
+		line, err := json.Marshal(k)
 		if err == nil && len(b)+len(line) < mostKept {
 			b = append(append(b, line...), '\n')
 		}
 	}
+	for _, base := range sorted(all) {
+		if in := all[base].inForce(); len(in) > 0 {
+			add(&kept{Scope: base, Frames: in})
+		}
+	}
+	for _, under := range sorted(framed) {
+		if d, ok := framed[under].cut.(*frames.Declared); ok {
+			add(&kept{Scope: framed[under].base, Ask: d.String(), Under: under})
+		}
+	}
 	return b
+}
+
+func sorted[T any](of map[store.Scope]T) []store.Scope {
+	return slices.SortedFunc(maps.Keys(of), func(a, b store.Scope) int { return bytes.Compare(a[:], b[:]) })
+}
+
+// inForce are the frames of a scope.
+func (t *template) inForce() []*frames.Frame {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.learner.Frames()
 }
 
 // restore puts frames in force that were kept, in scopes of which nothing is known yet. What cannot be read is learnt again.
@@ -186,6 +202,13 @@ func (t *templates) restore(body []byte) {
 	for line := range bytes.Lines(body) {
 		var k kept
 		if json.Unmarshal(line, &k) != nil {
+			continue
+		}
+		if k.Ask != "" {
+			if d, err := frames.Declare(k.Ask, mostKept); err == nil {
+				t.of(k.Scope) // to be placed in
+				t.place(k.Under, k.Scope, d)
+			}
 			continue
 		}
 		one := t.of(k.Scope)
@@ -302,6 +325,7 @@ func (s *state) unframed(r *Request) *asked {
 func (f *Finding) ask(s *state, r *Request, learn bool) {
 	f.asked = s.ask(r, learn)
 	f.Chain = f.asked.chain
+	f.Nothing = r.Narrow != nil && f.asked.text == ""
 }
 
 // place is where r was placed; where nothing was compared, by its prompt alone.
@@ -314,7 +338,16 @@ func (f *Finding) place(r *Request) *asked {
 	return f.asked
 }
 
+// cut cuts the prompt of r, by what its client has named too.
 func (s *state) cut(r *Request, learn bool) (by cutter, cut frames.Cut) {
+	if by, cut = s.cutFor(r, learn); r.Narrow != nil {
+		return &narrowed{by, r.Narrow}, r.Narrow.Within(cut, r.Prompt)
+	}
+	return by, cut
+}
+
+// cutFor cuts the prompt of r as the operator has declared, or as it is learnt.
+func (s *state) cutFor(r *Request, learn bool) (by cutter, cut frames.Cut) {
 	if r.Ask != nil {
 		if cut, ok := r.Ask.Cut(&frames.Prompt{Text: r.Prompt}); ok {
 			s.templates.of(r.Scope) // to be placed in
@@ -343,6 +376,23 @@ func (t *templates) find(base store.Scope, p *frames.Prompt, learn bool) (frame 
 		t.moved(base)
 	}
 	return frame
+}
+
+// alike reports whether r and e, an alias of its key, are alike in all but what is declared to ask. The alias may be older than the declaration, or
+// come from a client that has named nothing.
+func (r *Request) alike(e *store.Entry) bool {
+	same := func(d *frames.Declared) bool {
+		a, ok := d.Cut(&frames.Prompt{Text: r.Prompt})
+		b, matches := d.Cut(&frames.Prompt{Text: e.Prompt})
+		return ok == matches && a.Rest == b.Rest
+	}
+	if n := r.Narrow; n != nil {
+		whole := frames.Cut{To: len(r.Prompt)}
+		if c := n.Within(whole, r.Prompt); c.From == c.To || !same(n) {
+			return false
+		}
+	}
+	return r.Ask == nil || same(r.Ask)
 }
 
 // take takes over the parts of a prompt.

@@ -12,6 +12,7 @@ import (
 	"reprise/policy"
 	"reprise/store"
 	"reprise/store/storetest"
+	"reprise/topics/frames"
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/evidence"
 )
@@ -154,24 +155,80 @@ func TestGuessedAskIsNotGranted(t *testing.T) {
 	}
 }
 
-// TestDeclaredAsk: a declaration says what asks, with no frame.
+// declared compiles an expression.
+func declared(t *testing.T, text string) *frames.Declared {
+	t.Helper()
+	d, err := frames.Declare(text, 256)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+// TestDeclaredAsk: a declaration says what asks, with no frame, and after a restart too. Where it does not match, the prompt is compared as without it.
 func TestDeclaredAsk(t *testing.T) {
-	r := newReal(t)
-	ask := &Ask{Name: "a", Find: func(prompt string) (from, to int, ok bool) {
-		from = strings.Index(prompt, "[") + 1
-		return from, strings.LastIndex(prompt, "]"), from > 0
-	}}
-	for _, c := range []struct{ prompt, how string }{
-		{"Of Paul: [When does the shop open?] Short.", "miss"},
-		{"Of Paul: [Please, when does the shop open?] Short.", "semantic"},
-		{"Of Paula: [Please, when does the shop open?] Short.", "miss"},
-		{"Of Paul: [] Short.", "miss"},
-	} {
-		q := r.granted(c.prompt)
+	disk := &storetest.Memory{}
+	r := newReal(t, func(so *store.Options, _ *Options) { so.Backing = disk })
+	ask := declared(t, `(?s)\[(?P<ask>.+)\]`)
+	play := func(prompt, want string) {
+		t.Helper()
+		q := r.granted(prompt)
 		q.Ask = ask
-		if how, _ := r.ask(q); how != c.how {
-			t.Errorf("%q: %s, want %s", c.prompt, how, c.how)
+		if how, _ := r.ask(q); how != want {
+			t.Errorf("%q: %s, want %s", prompt, how, want)
 		}
+	}
+	play("Of Paul: [When does the shop open?] Short.", "miss")
+	play("Of Paul: [Please, when does the shop open?] Short.", "semantic")
+	play("Of Paula: [Please, when does the shop open?] Short.", "miss")
+	play("Of Paul: [] Short.", "miss")
+	play("When does the shop close?", "miss")
+	play("Please, when does the shop close?", "semantic")
+	if err := r.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.state.store.Close()
+	r = newReal(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
+	for e := range r.state.store.All() {
+		if a := r.state.templates.asks(e); e.Scope != (store.Scope{1}) && a.text == e.Prompt {
+			t.Errorf("after a restart all of %q asks", e.Prompt)
+		}
+	}
+	play("Of Paul: [Hello, when does the shop open?] Short.", "semantic")
+}
+
+// TestNarrowing: what a client names of the part that asks is all that may differ from what its request finds, and from what finds its answer. An
+// alias that others have made does not go round that.
+func TestNarrowing(t *testing.T) {
+	const p, please, other = "Of Paul: [When does the shop open?] Short.", "Of Paul: [Please, when does the shop open?] Short.", "Of Paul: [When does the shop open?] Short please."
+	const shop = "when does the shop open?"
+	brackets, tail := declared(t, `\[(?P<ask>.+)\]`), declared(t, `\](?P<ask>.+)$`)
+	type step struct {
+		prompt string
+		narrow *frames.Declared
+		how    string
+	}
+	for name, steps := range map[string][]step{
+		"finds within it":                  {{p, brackets, "miss"}, {please, brackets, "semantic"}},
+		"nothing else differs":             {{p, brackets, "miss"}, {other, brackets, "miss"}},
+		"another expression is apart":      {{p, brackets, "miss"}, {please, declared(t, `\[(?P<ask>.+?)\]`), "miss"}},
+		"what others keep is not found":    {{p, nil, "miss"}, {please, brackets, "miss"}},
+		"what it keeps is not found":       {{p, brackets, "miss"}, {please, nil, "miss"}},
+		"equal prompts are equal":          {{p, brackets, "miss"}, {p, nil, "exact"}, {p, tail, "exact"}},
+		"an alias has to be alike":         {{shop, nil, "miss"}, {"Please, " + shop, nil, "semantic"}, {"Please, " + shop, nil, "alias"}, {"Please, " + shop, declared(t, "(?P<ask>open.*)$"), "miss"}},
+		"an alias that is alike":           {{shop, nil, "miss"}, {"Please, " + shop, nil, "semantic"}, {"Please, " + shop, declared(t, "(?P<ask>.*)open"), "alias"}},
+		"an expression that never matches": {{p, declared(t, "(?P<ask>x{9})"), "miss"}, {please, declared(t, "(?P<ask>x{9})"), "miss"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := newReal(t)
+			for i, s := range steps {
+				q := r.granted(s.prompt)
+				q.Narrow, q.Private = s.narrow, s.narrow != nil
+				if how, _ := r.ask(q); how != s.how {
+					t.Errorf("step %d, %q: %s, want %s", i, s.prompt, how, s.how)
+				}
+			}
+		})
 	}
 }
 
@@ -263,7 +320,7 @@ func TestMadeUpAsks(t *testing.T) {
 	for i := range 3 * mostPlaced {
 		q := r.granted("Of Paul: [When does the shop open?]")
 		q.Scope, q.Key = store.Scope{2}, keyOf(fmt.Sprint(i))
-		q.Ask = &Ask{Name: fmt.Sprint(i), Find: func(string) (from, to int, ok bool) { return 10, 34, true }}
+		q.Narrow = declared(t, fmt.Sprintf(`\[(?P<ask>.{%d})`, 1+i%40)+strings.Repeat("x?", i/40))
 		r.ask(q)
 	}
 	if n := len(r.state.templates.framed); n > mostPlaced+8 {

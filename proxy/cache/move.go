@@ -47,6 +47,9 @@ func (s *state) destination(e *store.Entry, bases map[store.Scope]int) (to *aske
 	base, chain := e.Scope, e.Chain
 	p, framed := s.templates.placed(e.Scope)
 	if framed {
+		if _, learnt := p.cut.(*frames.Frame); !learnt { // a declaration stays
+			return nil, false
+		}
 		base = p.base
 	}
 	if _, ok := bases[base]; !ok || e.Prompt == "" {

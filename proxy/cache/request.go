@@ -6,19 +6,21 @@ import (
 	"reprise/policy"
 	"reprise/store"
 	"reprise/topics"
+	"reprise/topics/frames"
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/normal"
 )
 
 // Request is what identifies a request, and what it allows.
 type Request struct {
-	Key    store.Key   // equal keys are the same request
-	Scope  store.Scope // what must be equal to share an answer by meaning
-	Prompt string      // what is compared by meaning; empty: nothing is
-	Ask    *Ask        // which part of the prompt asks, as an operator or the client has declared it; nil: it is learnt
-	Turns  []Turn      // the conversation before the prompt, oldest first
-	At     policy.Tick // its number and time
-	Epoch  uint64      // purges before it arrived
+	Key    store.Key        // equal keys are the same request
+	Scope  store.Scope      // what must be equal to share an answer by meaning
+	Prompt string           // what is compared by meaning; empty: nothing is
+	Ask    *frames.Declared // which part of the prompt asks, as an operator has declared it; nil, or where it does not match: it is learnt
+	Narrow *frames.Declared // which part of that may be compared, by the wish of the client; nil: all of it
+	Turns  []Turn           // the conversation before the prompt, oldest first
+	At     policy.Tick      // its number and time
+	Epoch  uint64           // purges before it arrived
 
 	NoCache   bool          // no stored answer may be served
 	ExactOnly bool          // no answer may be found by meaning
@@ -152,6 +154,7 @@ type Finding struct {
 	Compared bool
 	Chain    topics.ChainID // the conversation, and all of the prompt that neither asks nor is in its frame
 	asked    *asked         // nil: nothing was compared
+	Nothing  bool           // of the part that asks, Request.Narrow leaves nothing
 	Parent   policy.ID      // the entry that gave the last answer of the conversation
 	Vector   []float32      // nil: nothing to compare by
 	Route    topics.Route

@@ -63,7 +63,7 @@ func (s *search) run(ctx context.Context) error {
 // whereItWas looks for an answer where it was before the prompt had a frame, as long as entries are moved.
 func (s *search) whereItWas(ctx context.Context) error {
 	f := s.f
-	if f.Hit != nil || f.Explore != nil || f.Degraded != "" || f.asked.scope == s.r.Scope || s.r.Ask != nil || !s.c.state.templates.moving(s.r.Scope) {
+	if f.Hit != nil || f.Explore != nil || f.Degraded != "" || f.asked.scope == s.r.Scope || s.r.Ask != nil || s.r.Narrow != nil || !s.c.state.templates.moving(s.r.Scope) {
 		return nil
 	}
 	before := &Finding{Parent: f.Parent, Compared: true}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"reprise/proxy/canon"
+	"reprise/topics/frames"
 	"reprise/topics/reuse"
 )
 
@@ -38,6 +39,7 @@ type Rule struct {
 	ToolCalls    bool // answers that call tools are kept, for exact repeats
 	LiveWeb      bool // answers from the live web are kept, for exact repeats
 	Ignore       *canon.Ignore
+	Ask          *frames.Declared // the part of a prompt that asks; nil: what is learnt decides
 }
 
 // Request has what rules are chosen by.

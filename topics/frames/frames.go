@@ -147,16 +147,6 @@ func Front(prompt string) int {
 	return from
 }
 
-// Between is the cut of a prompt of which the part from, to asks, as somebody has declared under a name.
-func Between(name, prompt string, from, to int) Cut {
-	h := sha256.New()
-	writePart(h, prompt[:from])
-	writePart(h, prompt[to:])
-	c := Cut{ID: sha256.Sum256([]byte("declared\x00" + name)), From: from, To: to, Named: true}
-	h.Sum(c.Rest[:0])
-	return c
-}
-
 type writer interface{ Write([]byte) (int, error) }
 
 func writePart(to writer, text string) {

@@ -8,6 +8,7 @@ import (
 	"reprise/proxy/gate"
 	"reprise/proxy/observe/prices"
 	"reprise/proxy/tracing/otlp"
+	"reprise/topics/frames"
 	"reprise/topics/reuse"
 )
 
@@ -44,9 +45,10 @@ type Config struct {
 	Store             Place
 	Shared            Shared
 	MaxEntryBytes     int64
-	Trust             reuse.Trust // in what a scope's answers are, where no rule says otherwise: earned
-	ToolCalls         bool        // answers that call tools are kept, where no rule says otherwise
-	LiveWeb           bool        // and answers from the live web: not
+	Trust             reuse.Trust      // in what a scope's answers are, where no rule says otherwise: earned
+	Ask               *frames.Declared // the part of a prompt that asks, of a rule alone; nil: what is learnt decides
+	ToolCalls         bool             // answers that call tools are kept, where no rule says otherwise
+	LiveWeb           bool             // and answers from the live web: not
 
 	Embedder      string // builtin, openai or model2vec
 	EmbedderDir   string // of model2vec

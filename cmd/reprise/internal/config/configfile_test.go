@@ -140,6 +140,7 @@ rules:
   - name: plain
     match: {namespace: plain}
     ignore_fields: []
+    ask: 'Question: (?P<ask>.+)$'
   - name: other
     match: {model: "*"}
     mode: "off"
@@ -161,6 +162,9 @@ func TestRules(t *testing.T) {
 	a, plain, b := all[0], all[1], all[2]
 	if f, p := plain.Ignore.Fields(), plain.Ignore.Patterns(); !slices.Equal(f, []string{"none"}) || !slices.Equal(p, []string{`(?P<date>\d{4})`}) {
 		t.Errorf("%q, %q", f, p)
+	}
+	if plain.Ask == nil || plain.Ask.String() != "Question: (?P<ask>.+)$" || a.Ask != nil || b.Ask != nil {
+		t.Errorf("%v, %v, %v", plain.Ask, a.Ask, b.Ask)
 	}
 	if a.Name != "support" || a.Mode != rules.Semantic || a.Threshold != 0.95 || a.MaxErrorRate != 0 || a.TTL.Hours() != 1 || a.ToolCalls || !a.LiveWeb {
 		t.Errorf("%+v", a)

@@ -12,6 +12,7 @@ import (
 	"reprise/proxy"
 	"reprise/proxy/api/registry"
 	"reprise/proxy/rules"
+	"reprise/topics/frames"
 )
 
 // Rule is one rule of the file that REPRISE_CONFIG names, as it was given.
@@ -45,7 +46,11 @@ var ruleFields = []ruleField{
 	{"live_web", "", "exact or off", "off", func(to *rules.Rule, from *Config) { to.LiveWeb = from.LiveWeb }},
 	{"ignore_fields", "IGNORE_FIELDS", "", "", func(to *rules.Rule, from *Config) { to.Ignore = ignoring(from.IgnoreFields, to.Ignore.Patterns()) }},
 	{"ignore_pattern", "IGNORE_PATTERN", "", "", func(to *rules.Rule, from *Config) { to.Ignore = ignoring(to.Ignore.Fields(), from.IgnorePatterns) }},
+	{"ask", "", `an expression (RE2) of up to 1024 bytes and 512 steps with a group (?P<ask>…) around the part of a prompt that asks, such as Question: (?P<ask>.+)$`, "learnt",
+		func(to *rules.Rule, from *Config) { to.Ask = from.Ask }},
 }
+
+const longestAsk = 1024 // bytes
 
 // row is the setting of a field, which parses into c.
 func (f *ruleField) row(c *Config) *setting {
@@ -56,6 +61,8 @@ func (f *ruleField) row(c *Config) *setting {
 		return &setting{Allowed: f.allowed, parse: into(&c.LiveWeb, exactOrOff)}
 	case "trust":
 		return &setting{Allowed: f.allowed, parse: into(&c.Trust, trust)}
+	case "ask":
+		return &setting{Allowed: f.allowed, parse: into(&c.Ask, func(v string) (*frames.Declared, error) { return frames.Declare(v, longestAsk) })}
 	}
 	for _, g := range c.table() {
 		for i := range g.rows {
