@@ -74,9 +74,9 @@ func everywhere(name string) bool {
 	return false
 }
 
-// MarkLinks marks the ids of the calls in the choices of an answer or of a chunk.
+// MarkLinks marks the ids of the calls in the choices of an answer or of a chunk. Most have none: then the text is not read level by level.
 func (choices) MarkLinks(m *answer.Marker, name string, v gjson.Result) {
-	if name != "choices" {
+	if name != "choices" || !strings.Contains(v.Raw, "tool_calls") && !strings.Contains(v.Raw, `\u00`) {
 		return
 	}
 	for _, choice := range rawjson.Elements(v) {
