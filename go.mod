@@ -2,6 +2,11 @@ module reprise
 
 go 1.26.0
 
+ignore (
+	./proxy/clienttest/python/packages
+	node_modules
+)
+
 require (
 	github.com/cespare/xxhash/v2 v2.3.0
 	github.com/coder/hnsw v0.6.2-0.20250730165321-c271e58cdc9a
