@@ -33,13 +33,16 @@ type Proxy struct {
 	log bytes.Buffer
 }
 
+// life is the time after which a process is killed, so that a hang fails its test with the log. All libraries of a language take several minutes
+// with one process, and on a busy machine more than eight.
+const life = 18 * time.Minute
+
 // Options say how a process is started.
 type Options struct {
-	Command []string      // default: the program of this tree, and serve
-	Dir     string        // default: the folder of the test
-	Life    time.Duration // after which it is killed, so that a hang fails the test; default 8 minutes
-	Log     io.Writer     // gets a copy of the log; nil: none does
-	Env     []string      // settings
+	Command []string  // default: the program of this tree, and serve
+	Dir     string    // default: the folder of the test
+	Log     io.Writer // gets a copy of the log; nil: none does
+	Env     []string  // settings
 }
 
 // Until waits until ok holds: for what another process does in its own time. Its limit bounds a hang; it is no measure of speed.
@@ -82,10 +85,7 @@ func Launch(t testing.TB, o Options) *Proxy {
 		}
 		o.Command = []string{path, "serve"}
 	}
-	if o.Life == 0 {
-		o.Life = 8 * time.Minute
-	}
-	ctx, cancel := context.WithTimeout(context.Background(), o.Life)
+	ctx, cancel := context.WithTimeout(context.Background(), life)
 	p := &Proxy{Cmd: exec.CommandContext(ctx, o.Command[0], o.Command[1:]...), t: t, ready: make(chan map[string]any, 1), ended: make(chan struct{})}
 	p.Dir, p.Env = o.Dir, append(cleanEnv(), "REPRISE_LISTEN=127.0.0.1:0", "REPRISE_ADMIN_LISTEN=127.0.0.1:0", "REPRISE_LOG_FORMAT=json",
 		"REPRISE_CLIENT_TIMEOUT=6m") // a busy machine can keep a client waiting for seconds between its dial and its header
