@@ -170,8 +170,10 @@ func (g *graph) takeBatch(p *parts) bool {
 	if p.delta.Len() < minDelta {
 		return false
 	}
-	for _, row := range p.delta.members[:batchLen] {
-		p.take(row)
+	for row := range p.delta.all {
+		if p.take(row); len(p.batch) == batchLen {
+			break
+		}
 	}
 	return true
 }

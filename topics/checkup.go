@@ -33,7 +33,7 @@ func (t *trial) offer(q *query) bool {
 	if len(t.queries) >= trialLen {
 		return false
 	}
-	t.queries = append(t.queries, &query{vector: slices.Clone(q.vector), sketch: q.sketch})
+	t.queries = append(t.queries, &query{vector: slices.Clone(q.vector), sketch: q.sketch, first: q.first})
 	return len(t.queries) == trialLen
 }
 
@@ -129,11 +129,10 @@ func (c *checkup) scan(g *graph, queries []*query) (want []exact, ended bool) {
 
 func (c *checkup) scanOne(g *graph, q *query) (exact, time.Duration) {
 	owner := g.options.owner
-	q.lock = readLock{owner}
 	owner.RLock()
 	defer owner.RUnlock()
 	start := time.Now()
-	best := g.flat.Search(q, 1, c.gate, nil)
+	best := g.flat.search(q, everywhere, 1, c.gate, nil)
 	return exact{q, best}, time.Since(start)
 }
 

@@ -1,8 +1,8 @@
 package topics
 
-import "slices"
+import "math"
 
-const noSlot = -1
+const noSlot = math.MinInt32
 
 // flat is the index that scans the sketches of its rows. Add and Remove cost O(1), Search some 0.4 ns a row (see form); it loses the
 // nearest row with a probability below 2e-4, and more only where rows are crowded (see scan). A row costs 40 bytes.
@@ -29,30 +29,34 @@ func (f *flat) Add(row int32) {
 	for int(row) >= len(f.slotOf) {
 		f.slotOf = append(f.slotOf, noSlot)
 	}
-	f.slotOf[row] = f.list.add(f.rows, row)
+	f.list.add(f.rows, row, f)
 }
 
 // Remove implements index.
 func (f *flat) Remove(row int32) {
-	if !f.has(row) {
-		return
+	if f.has(row) {
+		f.list.remove(f.slotOf[row], f)
+		f.slotOf[row] = noSlot
 	}
-	slot := f.slotOf[row]
-	f.slotOf[f.list.remove(slot)] = slot
-	f.slotOf[row] = noSlot
 }
+
+func (f *flat) place(row, slot int32) { f.slotOf[row] = slot }
 
 // has reports whether a row is in the index.
 func (f *flat) has(row int32) bool { return int(row) < len(f.slotOf) && f.slotOf[row] != noSlot }
 
 // Len implements index.
-func (f *flat) Len() int { return len(f.members) }
+func (f *flat) Len() int { return f.size() }
 
 // Search implements index.
 func (f *flat) Search(q *query, k int, gate float32, dst []neighbor) []neighbor {
-	found := nearest{of: f, gate: gate, best: best[neighbor]{k: k, items: dst[:0]}}
+	return f.search(q, forAnchor, k, gate, dst)
+}
+
+func (f *flat) search(q *query, e effort, k int, gate float32, dst []neighbor) []neighbor {
+	found := nearest{names: f.names, gate: gate, best: best[neighbor]{k: k, items: dst[:0]}}
 	if k >= 1 && len(q.vector) == f.rows.dim {
-		newScan(f.rows, q, forAnchor, gate, &found).list(&f.list)
+		newScan(f.rows, q, e, gate, &found).list(&f.list)
 	}
 	return found.items
 }
@@ -60,15 +64,13 @@ func (f *flat) Search(q *query, k int, gate float32, dst []neighbor) []neighbor 
 // nearest is the visitor that keeps the best rows of a set.
 type nearest struct {
 	best[neighbor]
-	of   *flat
-	gate float32
+	names namer
+	gate  float32
 }
 
-// visit takes a row, unless it left during a pause, or was found before.
+// visit takes a row.
 func (n *nearest) visit(row int32, score float32) (min float32) {
-	if n.of.has(row) && !slices.ContainsFunc(n.items, func(x neighbor) bool { return x.row == row }) {
-		n.offer(neighbor{n.of.names.nameOf(row), row, score})
-	}
+	n.offer(neighbor{n.names.nameOf(row), row, score})
 	return n.min()
 }
 

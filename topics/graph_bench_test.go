@@ -4,6 +4,7 @@ package topics
 
 import (
 	"fmt"
+	"math"
 	"math/rand"
 	"syscall"
 	"testing"
@@ -112,4 +113,59 @@ func benchChurn(b *testing.B, t *Topics, size int) (took float64) {
 		})
 	}
 	return took / (batches * minDelta)
+}
+
+// BenchmarkCells compares the scan of the nearest cells of a list with that of all: the part of the queries, of those with a row over a
+// gate, for which it finds the nearest row, and its CPU time as a part of that of the scan of all.
+//
+//	REPRISE_DATA=DIR go test ./topics -run '^$' -bench Cells -benchtime 1x
+func BenchmarkCells(b *testing.B) {
+	for _, size := range []int{150_000, 300_000, 1_000_000} {
+		b.Run(fmt.Sprint(size), func(b *testing.B) {
+			for b.Loop() {
+				benchCells(b, size)
+			}
+		})
+	}
+}
+
+func benchCells(b *testing.B, size int) {
+	next, rs, l, at := texts(b), newRows(384), new(list), slots{}
+	queries := make([]*query, 1000)
+	for i := range queries {
+		queries[i] = newQuery(vectorOf(next()))
+	}
+	for range size {
+		v := vectorOf(next())
+		s := sketchOf(v)
+		l.add(rs, rs.add(v, &s), at)
+	}
+	for gate, e := range map[float32]effort{0.9: forHits, 0.6: forAnchor} {
+		var scores [2][]float32 // of the nearest
+		var took [2]float64
+		for i, heads := range []int{e.heads, math.MaxInt} {
+			e.heads = heads
+			took[i] = cpuTime(func() {
+				for _, q := range queries {
+					top := gate
+					newScan(rs, q, e, gate, visit(func(row int32) float32 {
+						top = max(top, embed.Dot(q.vector, rs.vector(row)))
+						return top
+					})).list(l)
+					scores[i] = append(scores[i], top)
+				}
+			})
+		}
+		found, counted := 0., 0.
+		for i, top := range scores[1] {
+			if top > gate {
+				counted++
+				if scores[0][i] == top {
+					found++
+				}
+			}
+		}
+		b.ReportMetric(found/counted, fmt.Sprintf("recall-%v", gate))
+		b.ReportMetric(took[0]/took[1], fmt.Sprintf("CPU/all-%v", gate))
+	}
 }

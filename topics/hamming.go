@@ -19,9 +19,18 @@ var used = fastest()
 // near256 makes bit i of dst, counted from the lowest bit of dst[0], 1 if rows[i] differs from q in at most cut bits, and 0 if not. It
 // writes the first ⌈len(rows)/64⌉ words of dst, which must be there; the bits after the last row are 0.
 func near256(dst []uint64, rows [][4]uint64, q *[4]uint64, cut int) {
+	if len(rows) == 0 {
+		return
+	}
 	dst = dst[:(len(rows)+63)/64]
+	dst[len(dst)-1] = 0
 	done := simd256(dst, rows, q, cut)
-	for w := done / 64; w < len(dst); w++ {
+	w := done / 64
+	if rest := done % 64; rest > 0 {
+		dst[w] |= word256(rows[done:min(64*w+64, len(rows))], q, cut) << rest
+		w++
+	}
+	for ; w < len(dst); w++ {
 		dst[w] = word256(rows[64*w:min(64*w+64, len(rows))], q, cut)
 	}
 }

@@ -55,6 +55,3 @@ func (rs *rows) vector(row int32) []float32 { return rs.vectors.at(row) }
 
 // sketch is the sketch of a row, as vector.
 func (rs *rows) sketch(row int32) *sketch { return rs.sketches.ref(row) }
-
-// kept reports whether the chunk of a row was not dropped.
-func (rs *rows) kept(row int32) bool { return rs.used[row/chunkRows] > 0 }

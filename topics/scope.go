@@ -70,6 +70,9 @@ func newScope(id ScopeID, o *Options, dim int, graphs graphOptions) *scope {
 // nameOf is the topic of which the entry of a row is the anchor.
 func (s *scope) nameOf(row int32) uint64 { return uint64(s.entries[row].topic.id) }
 
+// place notes the slot of the entry of a row in its chain.
+func (s *scope) place(row, slot int32) { s.entries[row].inChain = slot }
+
 // insertLocked adds m, whose vector is valid and whose id is new, to its topic (Alg. 5, OnInsert).
 func (s *scope) insertLocked(m Member, sk *sketch) *entry {
 	e := &entry{
@@ -86,7 +89,7 @@ func (s *scope) insertLocked(m Member, sk *sketch) *entry {
 	}
 	s.entries[e.row] = e
 	e.topic.add(e)
-	e.inChain = e.chain.add(s.rows, e.row)
+	e.chain.add(s.rows, e.row, s)
 	if first := e.topic.size == 1; first || e.exceedsAnchor(1) {
 		s.anchorLocked(e)
 	}
@@ -110,8 +113,7 @@ func (s *scope) removeLocked(e *entry) {
 	} else if anchorLeft {
 		s.stale = append(s.stale, t)
 	}
-	s.entries[e.chain.remove(e.inChain)].inChain = e.inChain
-	if len(e.chain.members) == 0 {
+	if e.chain.remove(e.inChain, s); e.chain.size() == 0 {
 		delete(s.chains, e.chain.id)
 	}
 	s.rows.remove(e.row)

@@ -71,7 +71,7 @@ func (t *Topics) Search(q Query) (r Route, ok bool) {
 		return r, true
 	}
 	request := queries.Get().(*query)
-	request.vector, request.sketch, request.lock = q.Vector, sketchOf(q.Vector), readLock{&s.mu}
+	request.ask(q.Vector)
 	defer request.release()
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -89,7 +89,7 @@ func (t *Topics) Search(q Query) (r Route, ok bool) {
 
 // release makes q ready for another request.
 func (q *query) release() {
-	q.vector, q.lock = nil, nil
+	q.vector = nil
 	queries.Put(q)
 }
 
@@ -173,13 +173,12 @@ func (v *verification) matches() []Match {
 	return v.found.items[:n]
 }
 
-// visit takes the entry of a row if it belongs to the chain, and returns the minimum for the next one.
+// visit takes the entry of a row, and returns the minimum for the next one.
 func (v *verification) visit(row int32, score float32) float32 {
-	if e := v.scope.entries[row]; e != nil && e.chain == v.set {
-		v.found.offer(Match{e.id, float64(score), e.topic.id})
-		if last, full := v.found.worst(); full {
-			v.min = float32(last.Score)
-		}
+	e := v.scope.entries[row]
+	v.found.offer(Match{e.id, float64(score), e.topic.id})
+	if last, full := v.found.worst(); full {
+		v.min = float32(last.Score)
 	}
 	return v.min
 }

@@ -15,9 +15,9 @@ func fastest() form {
 	return inGo
 }
 
-// simd256 does as many rows as it can, a multiple of 64, and returns their number.
+// simd256 does as many rows as it can, a multiple of 8, and returns their number.
 func simd256(dst []uint64, rows [][4]uint64, q *[4]uint64, cut int) (done int) {
-	n := len(rows) &^ 63
+	n := len(rows) &^ 7
 	switch {
 	case n == 0:
 		return 0

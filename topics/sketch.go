@@ -2,7 +2,6 @@ package topics
 
 import (
 	"math"
-	"sync"
 
 	"reprise/topics/internal/hnsw"
 )
@@ -20,36 +19,32 @@ const (
 // bytes.
 type sketch [sketchWords]uint64
 
-func (s *sketch) first() firstPart { return firstPart(s[:firstWords]) }
+func (s *sketch) first() *firstPart { return (*firstPart)(s[:firstWords]) }
 
 // distance is the number of bits in which two sketches differ.
 func (s *sketch) distance(t *sketch) int {
-	return differ(s.first(), t.first()) + differ([firstWords]uint64(s[firstWords:]), [firstWords]uint64(t[firstWords:]))
+	return differ(s.first(), t.first()) + differ((*firstPart)(s[firstWords:]), (*firstPart)(t[firstWords:]))
 }
 
 // query is what a request is compared by.
 type query struct {
 	vector []float32
 	sketch sketch
-	lock   pauser // long scans pause it while they hold no row; nil: nothing waits
+	first  firstPart // of the sketch
 
 	limited bool // a bound of a scan left out rows that could have been found
 
 	set   [scanRows / 64]uint64 // room for scans
+	far   []int16
 	near  []candidate
 	ranks []candidate
 	found []hnsw.Found
 }
 
-// pauser lets writers pass that wait for a lock that the caller holds for reading.
-type pauser interface{ pause() }
-
-// readLock is a lock that the caller holds for reading.
-type readLock struct{ *sync.RWMutex }
-
-func (l readLock) pause() {
-	l.RUnlock()
-	l.RLock()
+// ask makes q the query for a vector.
+func (q *query) ask(v []float32) {
+	q.vector, q.sketch = v, sketchOf(v)
+	q.first = *q.sketch.first()
 }
 
 // signs are diagonals of random signs, one for each block of 512 coordinates and the last for the second round.
