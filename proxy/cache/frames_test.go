@@ -6,6 +6,7 @@ import (
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"reprise/embed"
 	"reprise/internal/layouts"
@@ -15,10 +16,13 @@ import (
 	"reprise/topics/frames"
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/evidence"
+	"reprise/topics/reuse/normal"
 )
 
 // triple is a pair of prompts of a class.
 type triple struct{ class, a, b string }
+
+var unescape = strings.NewReplacer(`\n`, "\n", `\t`, "\t", `\\`, `\`)
 
 func triples(t testing.TB, file string) (all []triple) {
 	t.Helper()
@@ -29,7 +33,7 @@ func triples(t testing.TB, file string) (all []triple) {
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
 		if p := strings.Split(lines.Text(), "\t"); len(p) == 3 {
-			all = append(all, triple{p[0], p[1], p[2]})
+			all = append(all, triple{p[0], unescape.Replace(p[1]), unescape.Replace(p[2])})
 		}
 	}
 	return all
@@ -74,39 +78,67 @@ func (r *rig) learn(template string) {
 
 const notes = "The shop opens at nine. It closes at six, on Fridays at four."
 
-// TestHitsBehindFrames asks pairs of prompts bare and behind templates in which they ask: nearly as many hits, and of pairs that ask something else no
-// more.
-func TestHitsBehindFrames(t *testing.T) {
-	for _, file := range []string{"courtesy.tsv", "paraphrases.tsv", "different.tsv", "planted.tsv", "round1.tsv"} {
-		bare, topics := 0, 0
-		for _, template := range []string{"{ask}", labelled, rag} {
-			r, hits := newReal(t), 0
-			if template != "{ask}" {
-				r.learn(template)
-			}
-			before := r.Stats().Topics.Topics
-			for _, p := range triples(t, file) {
-				r.ask(r.granted(fill(template, notes, p.a)))
-				if how, _ := r.ask(r.granted(fill(template, notes, p.b))); how == "semantic" || how == "alias" {
-					hits++
-				}
-			}
-			made := r.Stats().Topics.Topics - before
-			switch {
-			case template == "{ask}":
-				bare, topics = hits, made
-			case file == "courtesy.tsv" || file == "paraphrases.tsv":
-				if hits*100 < bare*95 {
-					t.Errorf("%s: %d hits behind %.30q, %d without it", file, hits, template, bare)
-				}
-			case hits > bare:
-				t.Errorf("%s: %d hits behind %.30q, %d without it", file, hits, template, bare)
-			}
-			if off := max(made-topics, topics-made); off > max(4, topics/20) && file != "planted.tsv" { // some of those imitate a label
-				t.Errorf("%s: %d topics behind %.30q, %d without it", file, made, template, topics)
-			}
+// sure is a judge behind a scope that has earned what an operator grants, so that a slot which asks by a guess is compared like others.
+type sure struct{ Judge }
+
+func (s sure) Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict {
+	c.Trust = reuse.Granted
+	return s.Judge.Forms(stored, asked, c)
+}
+
+// askedPairs are pairs of prompts. same says that both have one answer. What is over the hit gate is served if nothing vetoes it where vetoed is set,
+// and otherwise as behind the built-in embedder.
+type askedPairs struct {
+	name         string
+	same, vetoed bool
+	all          []triple
+}
+
+// play asks the pairs behind a template, and returns how many of the second ones were hits, and how many topics there are.
+func (p *askedPairs) play(t *testing.T, template string) (hits, topics int, took time.Duration) {
+	r := newReal(t, func(_ *store.Options, o *Options) {
+		judge := o.Judge
+		if o.Judge = func(rates *evidence.Rates) Judge { return sure{judge(rates)} }; p.vetoed {
+			o.Judge = Vetoes(reuse.Check)
 		}
-		t.Logf("%s: %d hits, %d topics", file, bare, topics)
+	})
+	if template != "{ask}" {
+		r.learn(template)
+	}
+	before := r.Stats().Topics.Topics
+	for _, pair := range p.all {
+		start := time.Now()
+		r.ask(r.granted(layouts.Ask(template, notes, pair.a)))
+		how, _ := r.ask(r.granted(layouts.Ask(template, notes, pair.b)))
+		if took += time.Since(start); how == "semantic" || how == "alias" {
+			hits++
+		}
+		r.moveAll()
+	}
+	return hits, r.Stats().Topics.Topics - before, took / time.Duration(2*len(p.all))
+}
+
+// TestHitsBehindFrames asks pairs of prompts bare and behind templates: nearly as many hits, and of pairs that ask something else no more.
+func TestHitsBehindFrames(t *testing.T) {
+	var all []askedPairs
+	for _, name := range []string{"courtesy", "paraphrases", "different", "planted", "round1", "round2e", "round3a", "round3b"} {
+		all = append(all, askedPairs{name: name, same: name == "courtesy" || name == "paraphrases", all: triples(t, name+".tsv")})
+	}
+	for _, pairs := range append(all, publicPairs(t)...) {
+		bare, topics, before := pairs.play(t, "{ask}")
+		least, most, longest := bare, bare, time.Duration(0)
+		for _, template := range append([]string{labelled, instruction + "\n\n{ask}"}, layouts.All...) {
+			hits, made, took := pairs.play(t, template)
+			if pairs.same && hits*100 < bare*95 || !pairs.same && hits > bare {
+				t.Errorf("%s: %d hits behind %.30q, %d without it", pairs.name, hits, template, bare)
+			}
+			if off := max(made-topics, topics-made); off > max(4, topics/20) && pairs.name != "planted" { // some of those imitate a label
+				t.Errorf("%s: %d topics behind %.30q, %d without it", pairs.name, made, template, topics)
+			}
+			least, most, longest = min(least, hits), max(most, hits), max(longest, took)
+		}
+		t.Logf("%s: %d hits of %d pairs, %d to %d behind a template; %d topics; %v a prompt, behind a template %v at most", pairs.name, bare, len(pairs.all), least, most,
+			topics, before, longest)
 	}
 }
 
