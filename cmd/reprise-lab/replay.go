@@ -132,6 +132,7 @@ func (o *replayFlags) run(ctx context.Context, t cli.Terminal) error {
 	if err != nil {
 		return err
 	}
+	traces = o.matching.BesideTemplates(traces)
 	html, err := openReport(o.html)
 	if err != nil {
 		return err

@@ -267,6 +267,26 @@ func TestReplayByMeaning(t *testing.T) {
 	}
 }
 
+// TestReplayInTemplates: the same questions, bare and behind a template, have nearly as many hits: all but those of before its frame was known.
+func TestReplayInTemplates(t *testing.T) {
+	var b strings.Builder
+	for i := range 100 {
+		fmt.Fprintf(&b, `{"text":"What do the old whales of bay %d eat in winter?","topic":7,"conversation":%d}`+"\n", i, i+1)
+		fmt.Fprintf(&b, `{"text":"Please, what do the old whales of bay %d eat in winter?","topic":7,"conversation":%d}`+"\n", i, i+1)
+	}
+	path := clitest.Write(t, "log", b.String())
+	out, _, _ := run("replay", "--json", "--trace", path, "--policy", "lru", "--capacity", "300", "--templates")
+	all := decode(t, out)
+	if len(all) != 2 || all[1].Trace != all[0].Trace+" in templates" || all[0].Hits != 100 || all[1].Hits < 80 || all[1].Hits >= 100 {
+		t.Errorf("%+v", all)
+	}
+	for args, want := range map[string]string{"--model ids": "--templates goes with --model requests", "--trace " + clitest.Write(t, "vectors", `{"vector":[1,0]}`+"\n"): "no template can hold"} {
+		if _, talk, code := run(append([]string{"replay", "--templates", "--trace", path}, strings.Fields(args)...)...); code == cli.ExitOK || !strings.Contains(talk, want) {
+			t.Errorf("%s: exit %d: %s", args, code, talk)
+		}
+	}
+}
+
 // TestReplayCut: the requests before the damage in a file are played and shown.
 func TestReplayCut(t *testing.T) {
 	path := logFile(t, "log", 100)

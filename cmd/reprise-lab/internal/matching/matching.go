@@ -57,10 +57,11 @@ type Flags struct {
 	Parents, Guard   string  // of parentSources and guardNames; "": given, judge
 	Hit, Route, Edge float64 // gates; 0: those of the built-in embedder
 	Lookback         int     // accesses among which a parent is detected; 0: the default of package topics
+	Templates        bool    // play each trace behind templates, too: see BesideTemplates
 }
 
 // Names lists the flags that Register adds, in the order of the help.
-var Names = []string{"model", "topics", "parents", "hit", "route", "edge", "lookback", "guard"}
+var Names = []string{"model", "topics", "parents", "hit", "route", "edge", "lookback", "guard", "templates"}
 
 // Register adds the flags.
 func (m *Flags) Register(fs *flag.FlagSet) {
@@ -71,6 +72,7 @@ func (m *Flags) Register(fs *flag.FlagSet) {
 	fs.Float64Var(&m.Route, "route", 0, "`COSINE` is the least similarity to the anchor of a topic; the RAC paper has one threshold, so its --route is --hit")
 	fs.Float64Var(&m.Edge, "edge", 0, "`COSINE` is the least similarity to a detected parent")
 	fs.IntVar(&m.Lookback, "lookback", 0, "`N` earlier requests among which a parent is detected; unset: 64")
+	fs.BoolVar(&m.Templates, "templates", false, "play each trace twice: as it is, and with each text in one of ten templates of applications (an instruction, a document, a label), by topic; with --model requests")
 	fs.StringVar(&m.Guard, "guard", "judge", "`NAME` decides on a hit between different texts: judge (every difference is a listed edit, as behind the built-in embedder), vetoes (no veto) or none (every hit)")
 }
 
@@ -94,6 +96,8 @@ func (m *Flags) Check() error {
 		return fmt.Errorf("--route %v is above --hit %v: what is near enough for an answer is of the same topic", m.Route, m.Hit)
 	case m.Lookback < 0:
 		return fmt.Errorf("--lookback %d: want 1 or more", m.Lookback)
+	case m.Templates && m.Model == byID:
+		return errors.New("--templates goes with --model requests: by identity no prompt is compared")
 	case m.Model == byID && m.Topics == routed:
 		return errors.New("--topics routed goes with --model requests: by identity nothing is compared with the anchors of topics; want given or clustered")
 	case m.Model == byID && m.Parents == detected:
@@ -132,10 +136,15 @@ func (m Flags) Prepare(ctx context.Context, t sim.Trace, progress func(done, tot
 			return nil, err
 		}
 	}
+	if _, ok := t.(semantic.Templated); ok && !semantic.HasTexts(s) {
+		return nil, fmt.Errorf("read %s: requests have vectors and no text, which no template can hold", t.Name())
+	} else if ok {
+		return m.byMeaning(semantic.InTemplates(s), dim, semantic.Remembered(embed.NewBuiltin())), nil
+	}
 	if m.Model == byID {
 		return &replay.Prepared{Trace: s, Note: fmt.Sprintf("ids: a hit has the id and the scope of what is in the cache; topics are clustered from %v on, parents the trace's", m.Route)}, nil
 	}
-	return m.byMeaning(s, dim), nil
+	return m.byMeaning(s, dim, nil), nil
 }
 
 // modelOf is requests for a trace that has texts or vectors and no ids. The first request decides.
@@ -177,9 +186,19 @@ func (m *Flags) fill() {
 	}
 }
 
-// byMeaning prepares the requests model.
-func (m *Flags) byMeaning(s *sim.Slice, dim int) *replay.Prepared {
-	o := semantic.Options{Labels: semantic.Given, Detect: m.Parents == detected, Judge: guards[m.Guard],
+// BesideTemplates returns the traces and, where that is asked for, each behind templates after it.
+func (m *Flags) BesideTemplates(traces []sim.Trace) (all []sim.Trace) {
+	for _, t := range traces {
+		if all = append(all, t); m.Templates {
+			all = append(all, semantic.Templated{Trace: t})
+		}
+	}
+	return all
+}
+
+// byMeaning prepares the requests model. With an embedder prompts are cut by frames.
+func (m *Flags) byMeaning(s *sim.Slice, dim int, by embed.Embedder) *replay.Prepared {
+	o := semantic.Options{Embedder: by, Labels: semantic.Given, Detect: m.Parents == detected, Judge: guards[m.Guard],
 		// The flat index, because a graph is built in the background and its answers depend on timing.
 		Topics: topics.Options{Dim: dim, Hit: m.Hit, Route: min(m.Route, below(m.Hit)), Edge: m.Edge, Lookback: m.Lookback}}
 	p := &replay.Prepared{Trace: s}
@@ -192,6 +211,9 @@ func (m *Flags) byMeaning(s *sim.Slice, dim int) *replay.Prepared {
 	}
 	if m.Parents == detected {
 		p.Note += fmt.Sprintf(" from %v on", m.Edge)
+	}
+	if by != nil {
+		p.Note += "; of each prompt what asks is compared, by the frames that the cache has learnt, and a slot without a label serves equal prompts alone"
 	}
 	model := semantic.New(o)
 	var caches []sized // in the order of the results

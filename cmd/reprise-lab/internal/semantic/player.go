@@ -9,6 +9,7 @@ import (
 	"fmt"
 
 	"reprise/cmd/reprise-lab/sim"
+	"reprise/embed"
 	"reprise/policy"
 	"reprise/proxy/cache"
 	"reprise/store"
@@ -35,6 +36,9 @@ type Options struct {
 	Detect bool
 	// Judge decides on an answer that was found by meaning; nil refuses none. It is called only with texts, and nothing is explored.
 	Judge func(*evidence.Rates) cache.Judge
+	// Embedder makes the vectors of requests with a text, of what its prompt asks by the frames that the cache has learnt, as in the proxy. An entry of
+	// before a frame was known is found by its identity alone: the proxy moves those in the background. nil: requests bring their vectors.
+	Embedder embed.Embedder
 }
 
 // New is a sim.Model of o: the answers of the proxy to one client after the other, none of which expires or is refused for its
@@ -60,7 +64,7 @@ func (p *player) open(e policy.Evictor, limit policy.Limit) (err error) {
 	if p.store, err = store.Open(store.Options{Limit: limit, Evictor: e, OnFault: func(_ string, err error) { p.policyFault = err }}); err != nil {
 		return err
 	}
-	p.cache, err = cache.New(cache.Options{Store: p.store, Topics: p.topics, Meaning: true, Judge: p.o.Judge,
+	p.cache, err = cache.New(cache.Options{Store: p.store, Topics: p.topics, Meaning: true, Judge: p.o.Judge, Embedder: p.o.Embedder,
 		GivenTopics: p.o.Labels == Given, Readers: []cache.Reader{p}})
 	return err
 }
@@ -134,6 +138,9 @@ func (p *player) request(r *sim.Request, at policy.Tick) *cache.Request {
 	}
 	if r.Content != nil {
 		q.Prompt, q.Vector = r.Content.Text, r.Content.Vector
+	}
+	if p.o.Embedder != nil && q.Vector == nil && r.Chain != 0 {
+		q.Turns = []cache.Turn{{Key: keyOf(0, r.Chain), Answer: q.Chain}} // no stored request has this key
 	}
 	return q
 }

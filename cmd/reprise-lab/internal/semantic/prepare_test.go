@@ -49,6 +49,41 @@ func TestLoadErrors(t *testing.T) {
 	}
 }
 
+// TestInTemplates: requests of one topic are in one template, and equal ones in an equal prompt.
+func TestInTemplates(t *testing.T) {
+	s := &sim.Slice{Title: "t"}
+	for i := range uint64(200) {
+		s.All = append(s.All, said(1+i, 0, topic(1+i%50), text(fmt.Sprintf("what is thing %d", i))), said(1+i, 0, topic(99), text("its identity decides")))
+	}
+	s.All = append(s.All, said(999, 0), said(1000, 0, speechless))
+	fronts := map[uint64]map[string]bool{}
+	all := InTemplates(s).All
+	for i, r := range all[:400] {
+		front, _, found := strings.Cut(r.Content.Text, s.All[i&^1].Content.Text)
+		if !found || r.Content.Vector != nil || r.ID != s.All[i].ID || i%2 == 1 && r.Content != all[i-1].Content {
+			t.Fatalf("request %d is %+v", i, r)
+		}
+		if i%2 == 0 {
+			if fronts[r.Topic] == nil {
+				fronts[r.Topic] = map[string]bool{}
+			}
+			fronts[r.Topic][front] = true
+		}
+	}
+	different := map[string]bool{}
+	for topic, of := range fronts {
+		if len(of) != 1 {
+			t.Errorf("topic %d has %d templates or documents", topic, len(of))
+		}
+		for front := range of {
+			different[front] = true
+		}
+	}
+	if len(different) < 10 || all[400].Content.Vector == nil || all[401].Content != nil {
+		t.Errorf("%d templates; without a text %+v", len(different), all[400:])
+	}
+}
+
 // TestCluster: the first request of a topic represents it for good, and scopes share none.
 func TestCluster(t *testing.T) {
 	s := &sim.Slice{All: []sim.Request{
