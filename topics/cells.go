@@ -14,7 +14,8 @@ const (
 // centres grow with it. All calls cost O(cells), some 0.5 ns for each 150 rows. A row costs some 50 bytes.
 //
 // Measured by BenchmarkCells on real texts and variants of them: the part of the nearest rows over a gate that a scan finds, and its CPU time as a part of
-// that of a scan of all.
+// that of a scan of all. The sizes of cells and the rows read were chosen on the same 1,000 queries. Of the 150,000 rows a third was not
+// yet in cells, and read as a whole.
 //
 //	rows        over 0.9, 65,536 read    over 0.6, 32,768 read
 //	  150,000       1.000   0.94             0.992   0.59
