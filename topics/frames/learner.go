@@ -30,10 +30,16 @@ type Learner struct {
 	ring   []sequence
 	counts *[filterSize]uint8 // of prompts in the ring, by the low bits of a digest: never too few
 	frames []*Frame
-	later  []*Frame          // found within others, by the number of the prompt in which they were found first
+	later  []within          // oldest first
 	places map[uint32]uint32 // constants, and the frames that have them
 	pause  int64             // prompts in which it does not look for a frame, after it has found none
 	until  int64             // the prompt from which on it looks again
+}
+
+// within is a frame that was found within another one, and the number of the prompt in which that was first.
+type within struct {
+	id    [32]byte
+	first int64
 }
 
 // sequence is the ends of a prompt.
@@ -192,7 +198,7 @@ type candidate struct {
 }
 
 // learn looks for a frame that the prompt which was read last has in common with others. looked says that it had reason to.
-func (l *Learner) learn(p *Prompt, within *Frame) (found, looked bool) {
+func (l *Learner) learn(p *Prompt, outer *Frame) (found, looked bool) {
 	var all []candidate
 	p.ends(func(i int) {
 		if d := p.digests[i]; l.counts[d%filterSize] >= leastPrompts && p.inEnds(d) {
@@ -225,7 +231,7 @@ func (l *Learner) learn(p *Prompt, within *Frame) (found, looked bool) {
 	if _, ok := f.places(p); !ok {
 		return false, true
 	}
-	if within != nil && !l.lasts(f) {
+	if outer != nil && !l.lasts(f) {
 		return false, true
 	}
 	return l.add(f), true
@@ -234,15 +240,15 @@ func (l *Learner) learn(p *Prompt, within *Frame) (found, looked bool) {
 // lasts reports whether a frame within another one, which prompts of both have, is still found long after it was found first. Otherwise it may be of
 // one document about which much is asked for a while.
 func (l *Learner) lasts(f *Frame) bool {
-	at := slices.IndexFunc(l.later, f.same)
+	at := slices.IndexFunc(l.later, func(w within) bool { return w.id == f.id })
 	if at < 0 {
 		if len(l.later) == mostLater {
 			l.later = l.later[:copy(l.later, l.later[1:])]
 		}
-		l.later = append(l.later, f)
+		l.later = append(l.later, within{f.id, l.number})
 		return false
 	}
-	if l.number-l.later[at].seen < patience {
+	if l.number-l.later[at].first < patience {
 		return false
 	}
 	l.later = slices.Delete(l.later, at, at+1)
