@@ -42,12 +42,12 @@ func (s *Server) newMisses() *misses.Watch {
 func (s *Server) Misses() *misses.Watch { return s.misses }
 
 // foundElsewhere makes the watch remember an entry from before the start, or of another process.
-func (s *Server) foundElsewhere(e *store.Entry, asks uint64) {
+func (s *Server) foundElsewhere(e *store.Entry, base store.Scope, asks, behind uint64) {
 	family := s.opts.APIs.ByPath(e.Endpoint)
 	if family == nil {
 		return
 	}
-	s.misses.Found(&misses.Request{Tenant: e.Tenant, Namespace: e.Namespace, Scope: e.Scope, Asks: asksOf(family, asks)}, uint64(e.ID), e.Expires, e.Turn > 0)
+	s.misses.Found(&misses.Request{Tenant: e.Tenant, Namespace: e.Namespace, Scope: base, Asks: asksOf(family, asks), Behind: behind}, uint64(e.ID), e.Expires, e.Turn > 0)
 }
 
 // missed finds why the request missed, which goes to the upstream next, and adds it to the detail of the response: the header of the answer has
@@ -112,9 +112,9 @@ var missSeed = maphash.MakeSeed()
 // identify is q as the watch compares it with others.
 func (q *request) identify(f *cache.Finding) *misses.Request {
 	r := &misses.Request{Tenant: q.tenant, Namespace: q.d.Namespace, Scope: q.Scope, Talk: talkOf(q.Turns), System: q.systemTexts}
-	switch asks := q.s.cache.Asks(&q.req, f); {
+	switch asks, behind := q.s.cache.Asks(&q.req, f); {
 	case asks != 0:
-		r.Asks = asksOf(q.family, asks)
+		r.Asks, r.Behind = asksOf(q.family, asks), behind
 	case q.Ask != canon.Hash{}:
 		r.Asks = asksOf(q.family, maphash.Bytes(missSeed, q.Ask[:]))
 	case r.Talk != 0: // it ends with an answer or the output of a tool

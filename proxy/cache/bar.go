@@ -76,31 +76,40 @@ func (c *Cache) KeyBar(r *Request) (why Bar, id policy.ID, there bool) {
 // asksSeed is that of digests of what is asked.
 var asksSeed = maphash.MakeSeed()
 
-// Asks is a digest of what r asks, whatever its scope and conversation: of the normal form of its prompt, where answers are found by that,
-// else of the prompt. It is 0 without a prompt, and holds in this process alone. f is what Find returned for r; where nothing was compared
-// by meaning, the form is made now.
-func (c *Cache) Asks(r *Request, f *Finding) uint64 {
+// Asks is a digest of what r asks, whatever its scope and conversation: of the normal form of what asks in its prompt, where answers are found by that,
+// else of the prompt. behind is one of the rest of the prompt, with its frame; 0: there is none. asks is 0 without a prompt. Both hold in this process
+// alone. f is what Find returned for r; where nothing was compared by meaning, the prompt is cut now.
+func (c *Cache) Asks(r *Request, f *Finding) (asks, behind uint64) {
 	switch {
 	case r.Prompt == "":
-		return 0
+		return 0, 0
 	case c.state.forms == nil:
-		return maphash.String(asksSeed, r.Prompt)
+		return maphash.String(asksSeed, r.Prompt), 0
+	case f.asked != nil:
+		return f.asksOf(r), f.asked.other
 	}
-	return f.asksOf(r)
+	_, cut := c.state.cut(r, false)
+	var a asked
+	a.take(&cut, r.Prompt)
+	return a.asks(normal.Of(a.text)), a.other
 }
 
 // asksOf is the digest of r's form, which is made once.
 func (f *Finding) asksOf(r *Request) uint64 {
 	if f.asks == 0 {
-		f.asks = asksOf(f.formOf(r), f.place(r).other)
+		f.asks = f.place(r).asks(f.formOf(r))
 	}
 	return f.asks
 }
 
-// asksOf is the digest of what asks in a prompt, and of the rest of that.
-func asksOf(form *normal.Form, other uint64) uint64 {
+// asks is the digest of what asks in a prompt, by its form; of all of a prompt in which nothing asks.
+func (a *asked) asks(form *normal.Form) uint64 {
+	rest := uint64(0)
+	if a.text == "" {
+		rest = a.other
+	}
 	var room [2048]byte
-	return maphash.Bytes(asksSeed, binary.LittleEndian.AppendUint64(form.Append(room[:0]), other))
+	return maphash.Bytes(asksSeed, binary.LittleEndian.AppendUint64(form.Append(room[:0]), rest))
 }
 
 // State is whether the entry of an id is there, and whether it has not expired for r.

@@ -55,8 +55,8 @@ type Options struct {
 	// Evidence has what was counted before, and the cache owns it; default: what Store has kept. Then Store keeps it, and Log gets each sample.
 	Evidence *evidence.Book
 	// Found is called with each entry that was not kept by Keep, and may be found by the form of its prompt: those of before a restart, and those
-	// of other processes. asks is that of Asks. It must not call the cache. nil: none.
-	Found func(e *store.Entry, asks uint64)
+	// of other processes. base is the scope of requests that find it, and asks and behind are as of Asks. It must not call the cache. nil: none.
+	Found func(e *store.Entry, base store.Scope, asks, behind uint64)
 
 	// GivenTopics takes the topic of each request from Request.Topic, where 0 is none. Otherwise the topic is that of the nearest
 	// anchor over the route gate.

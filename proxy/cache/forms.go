@@ -23,7 +23,7 @@ type forms struct {
 	store     *store.Store
 	templates *templates
 	seed      maphash.Seed
-	found     func(e *store.Entry, asks uint64) // of Options.Found; nil: none
+	found     func(e *store.Entry, base store.Scope, asks, behind uint64) // of Options.Found; nil: none
 
 	mu    sync.RWMutex // protects what follows
 	ids   map[uint64]policy.ID
@@ -115,7 +115,7 @@ func (x *forms) kept(r *Request, f *Finding, e *store.Entry) {
 	digest := f.digest
 	switch {
 	case f.asked == nil || e.Prompt != r.Prompt:
-		digest, _ = x.entryDigest(e)
+		digest, _, _ = x.entryDigest(e)
 	case digest == 0 || e.Chain != f.Chain: // one that takes the place of another keeps the chain of that
 		digest = x.digest(e.Scope, e.Chain, f.asksOf(r))
 	}
@@ -137,11 +137,11 @@ func (x *forms) add(digest uint64, id policy.ID) {
 	}
 }
 
-// entryDigest is the digest of e, and of what it asks.
-func (x *forms) entryDigest(e *store.Entry) (digest, asks uint64) {
+// entryDigest is the digest of e, of what it asks, and of the rest of its prompt.
+func (x *forms) entryDigest(e *store.Entry) (digest, asks, behind uint64) {
 	a := x.templates.asks(e)
-	asks = asksOf(normal.Of(a.text), a.other)
-	return x.digest(e.Scope, e.Chain, asks), asks
+	asks = a.asks(normal.Of(a.text))
+	return x.digest(e.Scope, e.Chain, asks), asks, a.other
 }
 
 // digestOf is the digest of the entry of an id, if it is there and may be found by its prompt.
@@ -151,10 +151,10 @@ func (x *forms) digestOf(id policy.ID) (digest uint64, ok bool, fault error) {
 		return 0, false, nil
 	}
 	fault = guard("forms", func() error {
-		var asks uint64
-		digest, asks = x.entryDigest(e)
+		var asks, behind uint64
+		digest, asks, behind = x.entryDigest(e)
 		if x.found != nil {
-			x.found(e, asks)
+			x.found(e, x.templates.base(e.Scope), asks, behind)
 		}
 		return nil
 	})

@@ -399,8 +399,8 @@ func (r *Request) alike(e *store.Entry) bool {
 func (a *asked) take(c *frames.Cut, prompt string) {
 	a.text, a.slots = prompt[c.From:c.To], c.Slots
 	a.free = c.ID != [32]byte{} && !c.Named
-	if c.ID != [32]byte{} || c.Rest != [32]byte{} {
-		a.other = maphash.Comparable(asksSeed, [2][32]byte{c.ID, c.Rest})
+	if c.From > 0 || c.To < len(prompt) {
+		a.other = maphash.Comparable(asksSeed, [2]uint64{maphash.String(asksSeed, prompt[:c.From]), maphash.String(asksSeed, prompt[c.To:])})
 	}
 }
 

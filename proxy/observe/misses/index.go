@@ -13,6 +13,7 @@ type record struct {
 	own    uint64 // digest of what was asked, with tenant and namespace; 0: not kept
 	asks   uint64
 	place  uint64 // digest of what was asked, in its conversation and scope; 0: the conversation is not known
+	behind uint64
 	talk   uint64
 	before uint64 // the number of the record before with the same own; 0: none
 	id     uint64 // of the entry
@@ -75,7 +76,7 @@ type index struct {
 
 // What records, scopes and texts take, with their places in maps. TestBounded measures what they add up to.
 const (
-	recordBytes = 240
+	recordBytes = 248
 	scopeBytes  = 240
 	partBytes   = 8
 	textBytes   = 160
@@ -90,7 +91,7 @@ const MostTexts = 64
 func newIndex(limit int) index {
 	x := index{seed: maphash.MakeSeed(), limit: limit, first: 1, next: 1, owns: map[uint64]uint64{}, asked: map[uint64]uint64{}, places: map[uint64]uint64{},
 		scopes: map[[32]byte]*scope{}, texts: map[uint64]*text{}, numbers: map[string]uint16{}}
-	for _, name := range []string{"", partTenant, partNamespace, PartSystem, partTurns, PartMessage, PartRest, PartEndpoint, PartQuery, ByClient, ByRule} {
+	for _, name := range []string{"", partTenant, partNamespace, PartSystem, partTurns, partContext, PartMessage, PartRest, PartEndpoint, PartQuery, ByClient, ByRule} {
 		x.number(name) // there is room for these, however many names clients choose
 	}
 	return x
@@ -128,7 +129,7 @@ func (x *index) own(r *Request) uint64 {
 
 // place is the digest of what r asks, in its conversation and scope.
 func (x *index) place(r *Request) uint64 {
-	return x.mix(x.mix(r.Asks, r.Talk), maphash.Bytes(x.seed, r.Scope[:]))
+	return x.mix(x.mix(x.mix(r.Asks, r.Behind), r.Talk), maphash.Bytes(x.seed, r.Scope[:]))
 }
 
 func (x *index) mix(a, b uint64) uint64 { return maphash.Comparable(x.seed, [2]uint64{a, b}) }

@@ -25,6 +25,7 @@ type Request struct {
 	Tenant, Namespace string
 	Scope             [32]byte
 	Asks              uint64 // a digest of what it asks, whatever its scope; 0: it is not remembered
+	Behind            uint64 // a digest of what else is in its prompt: a frame, a document; 0: nothing
 	Talk              uint64 // a digest of the conversation before that; 0: there is none
 	// Parts are those of the scope, except Tenant and Namespace; nil: they are not known.
 	Parts []Part
@@ -72,6 +73,7 @@ const (
 	partNamespace = "namespace"
 	PartSystem    = "system"       // the messages before the first user's
 	partTurns     = "turns"        // the conversation before the prompt, which is no part of a scope
+	partContext   = "context"      // what else is in the prompt, which is none either
 	PartMessage   = "last-message" // what the last message holds beside its text
 	PartRest      = "other-fields" // members beyond the first ones
 	PartEndpoint  = "endpoint"     // the path of the request
@@ -81,7 +83,7 @@ const (
 )
 
 // ownParts are names that do not come from clients, without PartRest.
-var ownParts = []string{partTenant, partNamespace, PartSystem, partTurns, PartMessage, PartEndpoint, PartQuery, partIgnored}
+var ownParts = []string{partTenant, partNamespace, PartSystem, partTurns, partContext, PartMessage, PartEndpoint, PartQuery, partIgnored}
 
 // Facts are what the cache has found out about a request that missed.
 type Facts struct {
@@ -118,6 +120,7 @@ const (
 	whyEvicted   Why = "evicted"    // the answer has left to make room
 	whyExactOnly Why = "exact-only" // the same is kept in other words or another form, and only equal requests were looked for
 	whyScope     Why = "scope"      // the same is kept in another scope
+	whyContext   Why = "context"    // the same question is kept behind another document, or in another template
 	whyChain     Why = "chain"      // the same is kept in another conversation
 	whyVeto      Why = "veto"       // a guard refused the nearest answer
 	whyDegraded  Why = "degraded"   // a step of the cache failed

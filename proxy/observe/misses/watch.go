@@ -92,7 +92,7 @@ func (w *Watch) kept(came observe.Stamp, r *Request, id uint64, until time.Time)
 		old.id, old.until, old.gone, old.reason = id, end, false, x.number(r.Short)
 		return
 	}
-	x.add(record{own: x.own(r), asks: r.Asks, place: place, talk: r.Talk, id: id, until: end, owner: ownerOf(r), scope: s, reason: x.number(r.Short)})
+	x.add(record{own: x.own(r), asks: r.Asks, place: place, behind: r.Behind, talk: r.Talk, id: id, until: end, owner: ownerOf(r), scope: s, reason: x.number(r.Short)})
 }
 
 // secondsOf is a time in seconds since 1970; the zero time is never.
@@ -118,7 +118,7 @@ func (w *Watch) Found(r *Request, id uint64, until time.Time, turns bool) {
 		return
 	}
 	s := x.scope(r, nil)
-	x.add(record{own: own, asks: r.Asks, id: id, until: secondsOf(until), owner: ownerOf(r), scope: s})
+	x.add(record{own: own, asks: r.Asks, behind: r.Behind, id: id, until: secondsOf(until), owner: ownerOf(r), scope: s})
 }
 
 // notKept remembers why the answer to r was not kept.

@@ -100,6 +100,7 @@ type near struct {
 	same       bool   // it is that of the request
 	parts      []part
 	known      bool
+	behind     bool // what else is in the prompt is another text
 	turns      bool // the conversation before it is another one
 	unsure     bool // it is not known whether it is
 	distance   int
@@ -138,7 +139,7 @@ func (w *Watch) look(l *look, most, walked int) {
 
 // consider adds a record, unless it is in the same place, or may be.
 func (l *look) consider(n uint64, one *record) {
-	if other := nearOf(l.Request, n, one); !other.same || other.turns {
+	if other := nearOf(l.Request, n, one); !other.same || other.turns || other.behind {
 		l.near = append(l.near, other)
 	}
 }
@@ -146,7 +147,7 @@ func (l *look) consider(n uint64, one *record) {
 func nearOf(r *Request, n uint64, one *record) near {
 	partly := one.place == 0 // it has a conversation that is not known
 	s := one.scope
-	return near{number: n, id: one.id, scope: s, same: s.key == r.Scope, parts: s.parts, known: s.known, turns: !partly && one.talk != r.Talk || partly && r.Talk == 0, unsure: partly && r.Talk != 0}
+	return near{number: n, id: one.id, scope: s, same: s.key == r.Scope, parts: s.parts, known: s.known, behind: one.behind != r.Behind, turns: !partly && one.talk != r.Talk || partly && r.Talk == 0, unsure: partly && r.Talk != 0}
 }
 
 // fate is the reason where the same was asked in the same place; nil where it was not.
@@ -176,6 +177,9 @@ const unknownParts = 1 << 16
 // distance is in how many parts l differs from o.
 func (l *look) distance(o *near, room []uint16) (n int) {
 	if o.turns {
+		n++
+	}
+	if o.behind {
 		n++
 	}
 	switch {
@@ -234,14 +238,20 @@ func (w *Watch) forget(gone []near) {
 
 // diagnosis says in what l differs from o.
 func (w *Watch) diagnosis(l *look, o *near) *Diagnosis {
-	d := &Diagnosis{Why: whyScope, hit: !o.turns && !o.unsure, nearest: o.id}
+	d := &Diagnosis{Why: whyScope, hit: !o.turns && !o.behind && !o.unsure, nearest: o.id}
 	switch {
+	case o.same && o.behind:
+		d.Why = whyContext
+		return d
 	case o.same:
 		d.Why = whyChain
 		return d
 	case o.known && l.Parts != nil:
 		var room [64]uint16
 		w.places(l, o, d, differences(l.parts, o.parts, len(room), room[:0]))
+	}
+	if o.behind {
+		d.Differs = append(d.Differs, difference{Part: partContext, Byte: -1})
 	}
 	if o.turns {
 		d.Differs = append(d.Differs, difference{Part: partTurns, Byte: -1})
