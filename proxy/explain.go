@@ -35,6 +35,7 @@ type explanation struct {
 	ExactOnly   string              `json:"exact_only,omitempty"`
 	Ignored     []string            `json:"ignored,omitempty"` // fields and named groups that are no part of key and scope
 	Prompt      string              `json:"prompt,omitempty"`
+	Frame       *explainedFrame     `json:"frame,omitempty"` // of a prompt that is compared
 	Turns       int                 `json:"earlier_turns"`
 	Items       *explainedItems     `json:"items,omitempty"` // of a request for several embeddings
 	Entry       policy.ID           `json:"entry,omitempty"`
@@ -235,6 +236,9 @@ func (q *request) explainUpstreams() (all []explainedUpstream) {
 // fill adds what the cache would do.
 func (x *explanation) fill(from *cache.Explanation, q *request) {
 	x.Thresholds = map[string]float64{"hit": from.Thresholds.Hit, "route": from.Thresholds.Route, "edge": from.Thresholds.Edge}
+	if from.Finding.Compared {
+		x.Frame = q.explainFrame(&from.Cut, &from.Framed)
+	}
 	x.Topic, x.RouteScore, x.Degraded = from.Route.Topic, from.Route.Score, from.Degraded
 	if hit := from.Hit; hit != nil {
 		x.Result, x.Entry = Exact.String(), hit.Entry.ID
@@ -245,11 +249,15 @@ func (x *explanation) fill(from *cache.Explanation, q *request) {
 	judge := reuse.Judge{Words: q.s.opts.Words, MaxError: q.rule.MaxErrorRate, Rates: q.s.cache.Rates()}
 	for i := range from.Candidates {
 		c := &from.Candidates[i]
+		stored, asked := c.Entry.Prompt, q.Prompt
+		if c.Stored != nil && from.Asked != nil { // what was compared
+			stored, asked = c.Stored.Prompt, from.Asked.Prompt
+		}
 		one := candidate{Entry: c.Entry.ID, Similarity: c.Similarity, Prompt: c.Entry.Prompt, Veto: c.Verdict.Veto, OverGate: c.OverGate, Fresh: c.Fresh,
-			Explained: learn.Explain(&judge, c.Entry.Prompt, q.Prompt, &c.Verdict)}
+			Explained: learn.Explain(&judge, stored, asked, &c.Verdict)}
 		equal := c.Stored != nil && from.Asked != nil && c.Stored.Equal(from.Asked)
 		if one.Veto == reuse.Pass && c.Verdict.Decision != reuse.Serve && !equal {
-			one.Veto = reuse.Check(c.Entry.Prompt, q.Prompt) // it refuses the answer behind another embedder, too
+			one.Veto = reuse.Check(stored, asked) // it refuses the answer behind another embedder, too
 		}
 		if byForm := c.ByForm && !q.s.cache.Raised(&q.req); !c.OverGate && !byForm { // where forms are equal, no similarity decides
 			one.Change = append(one.Change, fmt.Sprintf("The similarity %.4f is not over the hit threshold %.4g.", c.Similarity, from.Thresholds.Hit))

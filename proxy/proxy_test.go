@@ -96,6 +96,8 @@ func (r *rig) Report(_ context.Context, name string) any {
 	switch name {
 	case "stats":
 		return r.Stats()
+	case "frames":
+		return r.Frames()
 	case "misses":
 		return r.Server.Misses().Report(misses.Settings{})
 	}

@@ -137,6 +137,8 @@ func (r reports) Report(ctx context.Context, name string) any {
 		return r.s.proxy.Stats()
 	case "config":
 		return r.cfg.Effective()
+	case "frames":
+		return r.s.proxy.Frames()
 	case "misses":
 		return r.s.proxy.Misses().Report(r.s.repairs(r.cfg))
 	case "whatif":

@@ -61,7 +61,7 @@ type Topics interface {
 
 // Reports are what is shown as it is.
 type Reports interface {
-	// Report is what GET /admin/NAME shows, for the names stats, config (secrets masked), misses and whatif; nil: nothing. It waits for a newer
+	// Report is what GET /admin/NAME shows, for the names stats, config (secrets masked), frames, misses and whatif; nil: nothing. It waits for a newer
 	// one until ctx is done, where that takes time.
 	Report(ctx context.Context, name string) any
 }

@@ -39,6 +39,7 @@ func (a *admin) routes() []Route {
 		get("/admin/shadow", "format", "hits by meaning that were measured and not served; `?format=jsonl`", a.shadow),
 		get("/admin/shared", "", "the shared store and its members", inJSON(a.shared)),
 		get("/admin/topics", "topic sort limit", "topics with their size and prevalence", inJSON(a.listTopics)),
+		get("/admin/frames", "", "the frames of templates in force, what asks in each, and a rule to copy", inJSON(a.report("frames"))),
 		get("/admin/entries", "entry topic model tenant namespace q sort limit before", "stored answers, by sort, with a page after another", inJSON(a.listEntries)),
 		get("/admin/entries/{id}", "*", "one stored answer", inJSON(a.showEntry)),
 		post("/admin/purge", "removes answers by entry, topic, model, namespace, tenant or all; counts only, unless `dry_run` is false", a.purge),

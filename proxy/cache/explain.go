@@ -9,6 +9,7 @@ import (
 	"reprise/policy"
 	"reprise/store"
 	"reprise/topics"
+	"reprise/topics/frames"
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/normal"
 )
@@ -19,6 +20,8 @@ type Explanation struct {
 	Thresholds Thresholds // the gates in force for this request
 	Route      topics.Route
 	Asked      *normal.Form // of the request's prompt; nil where nothing is compared
+	Cut        frames.Cut   // of the request's prompt, where it is compared
+	Framed     Framed       // what it was cut by: without a frame and a declaration, the prompt alone
 	Candidates []Candidate  // the one that was found by its form, then entries over the hit gate, or else the nearest one; best first
 	Degraded   string       // the step that failed, "" if none did
 	// Finding is what Find would have returned without a hit: its vetoes, its bar, the answer that would be compared.
@@ -62,6 +65,7 @@ func (c *Cache) Explain(ctx context.Context, r *Request) (*Explanation, error) {
 
 func (c *Cache) explainForm(r *Request, f *Finding, x *Explanation) {
 	f.ask(c.state, r, false)
+	x.Cut, x.Framed = c.cut(r)
 	if c.state.forms == nil || f.asked.text == "" {
 		return
 	}
@@ -70,6 +74,18 @@ func (c *Cache) explainForm(r *Request, f *Finding, x *Explanation) {
 	if e != nil {
 		x.compare(c, r, f, Candidate{Entry: e, Stored: stored, ByForm: true})
 	}
+}
+
+// cut is how the prompt of r is cut, and by what.
+func (c *Cache) cut(r *Request) (frames.Cut, Framed) {
+	by, cut := c.state.cut(r, false)
+	in := Framed{Base: r.Scope}
+	if n, ok := by.(*narrowed); ok {
+		by = n.by
+	}
+	in.Frame, _ = by.(*frames.Frame)
+	in.Ask, _ = by.(*frames.Declared)
+	return cut, in
 }
 
 func (c *Cache) explainMeaning(ctx context.Context, r *Request, f *Finding, x *Explanation) error {

@@ -197,6 +197,37 @@ func (t *template) inForce() []*frames.Frame {
 	return t.learner.Frames()
 }
 
+// Framed is a frame in force in a scope, or what an operator has declared there.
+type Framed struct {
+	Base  store.Scope
+	Under []store.Scope // where entries are whose prompts have it
+	Frame *frames.Frame // nil: Ask is declared
+	Ask   *frames.Declared
+}
+
+// Framed lists what is in force, in the order of the scopes.
+func (c *Cache) Framed() (all []Framed) {
+	t := &c.state.templates
+	t.mu.Lock()
+	of, framed := maps.Clone(t.all), maps.Clone(t.framed)
+	t.mu.Unlock()
+	for _, base := range sorted(of) {
+		for _, f := range of[base].inForce() {
+			one := Framed{Base: base, Frame: f}
+			for _, id := range f.IDs() {
+				one.Under = append(one.Under, underFrame(base, id))
+			}
+			all = append(all, one)
+		}
+	}
+	for _, under := range sorted(framed) {
+		if d, ok := framed[under].cut.(*frames.Declared); ok {
+			all = append(all, Framed{Base: framed[under].base, Under: []store.Scope{under}, Ask: d})
+		}
+	}
+	return all
+}
+
 // restore puts frames in force that were kept, in scopes of which nothing is known yet. What cannot be read is learnt again.
 func (t *templates) restore(body []byte) {
 	for line := range bytes.Lines(body) {

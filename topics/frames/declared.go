@@ -7,6 +7,8 @@ import (
 	"regexp"
 	"regexp/syntax"
 	"slices"
+	"strings"
+	"unicode"
 )
 
 // Declared is an expression in the syntax of RE2 whose group "ask" is the part of a prompt that asks, as somebody has declared it. It does not change.
@@ -106,4 +108,81 @@ func restOf(c *Cut, prompt string) (rest [32]byte) {
 	writePart(h, prompt[c.To:])
 	h.Sum(rest[:0])
 	return rest
+}
+
+const (
+	leastAnchor = 16  // bytes of the constants at one side of what asks, that a rule has where there are so many
+	mostAnchor  = 120 // of one constant
+)
+
+// Rule is an expression for Declare under which the same part of prompts like p asks as under the frame, which p has. Where that lets nothing ask, it is
+// for the last slot. It is "" where there is none.
+func (f *Frame) Rule(p *Prompt) string {
+	places, ok := f.places(p)
+	if !ok {
+		return ""
+	}
+	c := f.cut(p.Text, places)
+	ends := append(slices.Clone(places), segment{from: len(p.Text)})
+	for gap := len(places); gap >= 0; gap-- {
+		at := 0
+		if gap > 0 {
+			at = places[gap-1].to
+		}
+		from, to := trim(p.Text, at, ends[gap].from)
+		if from == to || c.From < c.To && c.From != from {
+			continue
+		}
+		rule := "(?s)^" + f.anchor(p, places[:gap], -1) + `\s*(?P<ask>.+?)\s*` + f.anchor(p, places[gap:], 1)
+		if strings.ContainsFunc(rule, unicode.IsControl) {
+			return ""
+		}
+		return rule
+	}
+	return ""
+}
+
+// anchor is the expression of the constants next to what asks: those in front of it, for a step of -1, or behind it. A short one, as a quotation mark,
+// comes with those beside it.
+func (f *Frame) anchor(p *Prompt, places []segment, step int) (expression string) {
+	at, size := 0, 0
+	if step < 0 {
+		at = len(places) - 1
+	}
+	for ; at >= 0 && at < len(places) && size < leastAnchor; at += step {
+		text := p.Text[places[at].from:places[at].to]
+		if size > 0 && strings.TrimSpace(between(p.Text, places, at, step)) != "" {
+			break
+		}
+		size += len(text)
+		switch {
+		case step < 0 && len(text) > mostAnchor:
+			text = strings.ToValidUTF8(text[len(text)-mostAnchor:], "")
+		case len(text) > mostAnchor:
+			text = strings.ToValidUTF8(text[:mostAnchor], "")
+		}
+		switch text = regexp.QuoteMeta(text); {
+		case expression == "":
+			expression = text
+		case step < 0:
+			expression = text + `\s*` + expression
+		default:
+			expression += `\s*` + text
+		}
+	}
+	switch {
+	case step < 0 && expression != "":
+		return ".*" + expression
+	case step > 0 && expression == "":
+		return "$"
+	}
+	return expression
+}
+
+// between is what stands between the constant at a place and the one before it in the direction of step.
+func between(prompt string, places []segment, at, step int) string {
+	if step < 0 {
+		return prompt[places[at].to:places[at+1].from]
+	}
+	return prompt[places[at-1].to:places[at].from]
 }

@@ -1,6 +1,7 @@
 package frames
 
 import (
+	"math/rand"
 	"strings"
 	"testing"
 )
@@ -89,6 +90,35 @@ func TestWithin(t *testing.T) {
 	}
 	if long := prompt + strings.Repeat(" ", mostNarrowed); d.Within(Cut{To: len(long)}, long).To != 0 {
 		t.Error("a prompt that is too long for it is looked through")
+	}
+}
+
+// TestRule: the rule of a frame lets the same part of other prompts ask.
+func TestRule(t *testing.T) {
+	w := texts{rand.New(rand.NewSource(2))}
+	for _, template := range templates {
+		var l Learner
+		for range 40 {
+			l.Observe(Read(fill(template, w.doc(), w.ask())))
+		}
+		text := fill(template, w.doc(), w.ask())
+		f := l.Find(Read(text))
+		if f == nil {
+			t.Fatalf("%q: no frame", template)
+		}
+		d, err := Declare(f.Rule(Read(text)), 1024)
+		if err != nil {
+			t.Errorf("%q: %v", template, err)
+			continue
+		}
+		for range 100 {
+			p := Read(fill(template, w.doc(), w.ask()))
+			want, _ := f.Cut(p)
+			got, ok := d.Cut(p)
+			if !ok || want.From < want.To && (got.From != want.From || got.To != want.To) {
+				t.Fatalf("%s: %q asks of %q, want %q", d, p.Text[got.From:got.To], p.Text, p.Text[want.From:want.To])
+			}
+		}
 	}
 }
 

@@ -135,9 +135,8 @@ async function copy(text, done, show) {
   }
 }
 
-/** A button that copies a variable and its value. */
-export function setButton(text, said) {
-  const note = ' It is in force once the proxy is started with it.';
+/** A button that copies a setting: a variable and its value, or another one with a note of where it belongs. */
+export function setButton(text, said, note = ' It is in force once the proxy is started with it.') {
   return h('button.plain.set', { type: 'button', 'aria-label': `copy ${text}`, title: text, onclick: () =>
     copy(text, () => put(said, 'Copied ', h('code', {}, text), `.${note}`), (field) => put(said, 'Copy this: ', field, note)) }, 'copy');
 }

@@ -1,5 +1,5 @@
 // Topics: the largest as a map and a table, one of them with its members, all entries with a search, and what is evicted next.
-import { h, put, card, choice, table, number, compact, bytes, percent, seconds, none } from '../dom.js';
+import { h, put, renew, card, setButton, choice, table, number, compact, bytes, percent, seconds, none } from '../dom.js';
 import { tree } from '../chart.js';
 
 const most = 200, rows = 50, soon = 20;
@@ -21,7 +21,7 @@ export function show(root, page) {
   const text = (prompt) => (prompts && prompt ? h('bdi.prompt', {}, prompt) : none);
   const map = tree(), legend = h('ul.legend'), summary = h('p.hint', { role: 'status' }), list = h('div'), tables = h('details.data', {}, h('summary', {}, 'Table of topics'), list);
   const one = h('div'), found = h('p.hint', { role: 'status' }), members = h('div'), more = h('button.plain', { type: 'button', hidden: true, onclick: () => load(more.value).catch(say(found)) }, 'More');
-  const why = h('p.hint'), next = h('div');
+  const why = h('p.hint'), next = h('div'), said = h('p.said', { role: 'status' }), framed = h('p.hint'), frames = h('ol.causes', {});
 
   const topicsPath = () => `/admin/topics?${new URLSearchParams({ limit: most, sort: by() })}`;
   const entriesPath = (before) => {
@@ -49,6 +49,7 @@ export function show(root, page) {
     card('Map of topics', { wide: true, asks: [topicsPath], tools, hint: 'Each rectangle is a topic: its area is the figure chosen here, its shade the prevalence, the share of the recent requests. A click shows it with its members.' },
       map.element, legend, summary, tables),
     chosen,
+    card('Frames', { wide: true, asks: ['/admin/frames'], hint: 'A frame is the text that many prompts of a scope share. What asks in it is compared by meaning; all else must be equal. A rule with ask says which part asks.' }, said, framed, frames),
     card('Entries', { wide: true, asks: [() => entriesPath()] }, form, found, members, more),
     card('What is evicted next', { wide: true, asks: [nextPath] }, why, next));
 
@@ -129,6 +130,15 @@ export function show(root, page) {
         String(e.evicts_next), String(e.id), topicOf(e), h('span.wrap.reason', {}, e.why), number(e.hits), ago(e.last_used), ago(e.created), bytes(e.bytes), ...(prompts ? [text(e.prompt)] : [])]), { right: [4, 5, 6, 7] }));
   }
 
+  function drawFrames(x) {
+    const all = x.frames ?? [];
+    framed.textContent = all.length === 0 ? 'No frames yet: they come with prompts that share much of their text.' : `${number(all.length)} of ${number(x.total)} shown, those with the most entries first.${prompts ? '' : ' Texts are not shown: REPRISE_LOG_PROMPTS is false.'}`;
+    renew(frames, all.map((f) => h('li', {}, h('p.numbers', {}, `${number(f.entries)} entries · `, names(f.model), ' · tenant ', tenant(f.tenant), f.namespace && [' · namespace ', names(f.namespace)], f.by === 'rule' ? ' · declared by a rule' : ` · ${bytes(f.constant_bytes)} of constants`),
+      f.in_words && h('p', {}, f.in_words),
+      f.constants && h('pre.text', { tabindex: 0, 'aria-label': `Constants of frame ${f.scope.slice(0, 12)}` }, h('bdi', {}, f.constants.join('\n…\n'))),
+      f.rule_to_ask && h('p.sets', {}, h('code', {}, h('bdi', {}, f.rule_to_ask)), ' ', f.by === 'frame' && setButton(f.rule_to_ask, said, ' It is a line for a rule in the YAML file.')))));
+  }
+
   let took = 0, at = 0;
   /** Asks for all that changes: of a large store it costs the proxy a part of a second, so an open page takes 2 % of its time at most. */
   async function refresh(wanted) {
@@ -136,12 +146,13 @@ export function show(root, page) {
     if (!wanted && start - at < 50 * took) return;
     prompts = (await page.get('/admin/overview')).prompts_may_be_shown;
     search.hidden = !prompts;
-    const [x] = await Promise.all([page.get(path), drawNext()]);
+    const [x, f] = await Promise.all([page.get(path), page.get('/admin/frames'), drawNext()]);
     at = performance.now();
     took = at - start;
     if (path !== topicsPath()) return;
     topics = x;
     drawTopics();
+    drawFrames(f);
   }
   let first = true;
   page.keep(async () => {
