@@ -23,7 +23,7 @@ var removed = []removedSetting{
 	{Name: "JUDGE_BUDGET", Instead: "the judge model is asked up to 60 times an hour"},
 	{Name: "LOOKBACK", Instead: "a dependency is searched for among the last 64 prompts of a scope"},
 	{Name: "SHORTLIST", Instead: "the whole scope of a prompt is searched, at any size"},
-	{Name: "INDEX", Instead: "each scope takes the index that is faster on its own requests"},
+	{Name: "INDEX", Instead: "up to 131,072 entries of a scope are scanned, of more the nearest cells; from 1,000,000 topics on an HNSW graph finds topics once it has shown that it finds more ([limits](limits.md))"},
 
 	{Name: "MAX_UNWRITTEN", Instead: "new answers are not kept while the file lacks changes of more than 60s"},
 	{Name: "OBJECTIVE", Instead: "REPRISE_POLICY=rac+:value=VALUE sets what eviction maximises"},
