@@ -97,6 +97,27 @@ func TestFramesAreListed(t *testing.T) {
 	}
 }
 
+// TestReviewShowsAsks: a pair for review has what was compared of two prompts, aligned, and not the document that both have.
+func TestReviewShowsAsks(t *testing.T) {
+	r := newRig(t, logging)
+	r.template(t)
+	r.ask(t, "/v1/chat/completions", behind(noteA, edited))
+	if got := r.ask(t, "/v1/chat/completions", behind(noteA, editedToo)); got.cache() != "semantic" {
+		t.Fatal(status(got))
+	}
+	pair := r.shown(t, "/admin/reviews").Get("pairs.0")
+	if pair.Get("stored_prompt").Str != edited || pair.Get("prompt").Str != editedToo {
+		t.Error(pair)
+	}
+	var asked strings.Builder
+	for _, part := range pair.Get("explained.aligned").Array() {
+		asked.WriteString(part.Get("asked").Str)
+	}
+	if asked.String() != editedToo || pair.Get("explained.edits.#").Int() != 1 || pair.Get("explained.edits.0.class").Str == "" {
+		t.Error(pair.Get("explained"))
+	}
+}
+
 // TestWhyContext: a question that is kept behind another document, or without one, is not said to be new, nor to be near something. What asks nothing
 // is no question that others have asked.
 func TestWhyContext(t *testing.T) {

@@ -12,6 +12,7 @@
 package learn
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -24,7 +25,6 @@ import (
 	"reprise/topics/reuse"
 	"reprise/topics/reuse/compare"
 	"reprise/topics/reuse/evidence"
-	"reprise/topics/reuse/normal"
 )
 
 // Options of a Learner.
@@ -79,8 +79,8 @@ type Pair struct {
 	Place   Place
 	Ref     Ref
 
-	StoredPrompt, Prompt string
-	storedAsk, ask       string // the parts of these that are compared
+	StoredPrompt, Prompt string // what asks in both prompts, which is what was compared
+	whole                string // the prompt of the request
 	// Private keeps the pair from leaving the process and from the shadow list: its client has forbidden to store the answer.
 	Private bool
 
@@ -167,7 +167,7 @@ func (l *Learner) compare(p Pair) {
 	case len(p.Fresh) > mostText:
 		p.Why = "size"
 	default:
-		p.charged = int64(pairBytes + len(p.Fresh) + len(p.StoredPrompt) + len(p.Prompt))
+		p.charged = int64(pairBytes + len(p.Fresh) + len(p.StoredPrompt) + max(len(p.Prompt), len(p.whole)))
 		if !l.o.Server.Hold(p.charged) {
 			p.Why = "memory"
 			break
@@ -205,7 +205,7 @@ func (l *Learner) byText(p *Pair) {
 		}
 		p.stored = stored
 		noise := compare.Noise(l.o.Cache.Rates().Noise(&p.Found.Verdict.Case))
-		p.Result = l.o.Compare(compare.Pair{StoredPrompt: p.storedAsk, Prompt: p.ask, Stored: stored, Fresh: p.Fresh}, &noise)
+		p.Result = l.o.Compare(compare.Pair{StoredPrompt: p.StoredPrompt, Prompt: p.Prompt, Stored: stored, Fresh: p.Fresh}, &noise)
 		if p.Found.Basis == cache.Repeated && p.Result.Closeness == 0 && p.Result.Why != "closeness" && p.Result.Why != "noise" {
 			p.Why = p.Result.Why // nothing was said, or too much to be read
 		}
@@ -223,14 +223,6 @@ func (l *Learner) byText(p *Pair) {
 	})
 }
 
-// pairOf is what is compared: of prompts with one document in front, the lines that ask.
-func pairOf(storedPrompt, prompt, stored, fresh string) compare.Pair {
-	if front := normal.Front(storedPrompt); front != "" && front == normal.Front(prompt) {
-		storedPrompt, prompt = storedPrompt[len(front):], prompt[len(front):]
-	}
-	return compare.Pair{StoredPrompt: storedPrompt, Prompt: prompt, Stored: stored, Fresh: fresh}
-}
-
 // byModel has the model of the upstream compare a pair.
 func (l *Learner) byModel(p *Pair) {
 	outcome := evidence.Unknown
@@ -244,7 +236,7 @@ func (l *Learner) byModel(p *Pair) {
 		}
 		ctx, cancel := context.WithTimeout(l.ctx, judgeLimit)
 		defer cancel()
-		text, err := l.o.Server.Ask(ctx, l.judge.name(), question(p.Prompt, p.stored, p.Fresh, newMark()))
+		text, err := l.o.Server.Ask(ctx, l.judge.name(), question(cmp.Or(p.whole, p.Prompt), p.stored, p.Fresh, newMark()))
 		if l.ctx.Err() != nil {
 			return nil // it ends with the proxy
 		}

@@ -71,10 +71,10 @@ func (l *Learner) almost(o *observe.Outcome) {
 
 // pair is what an operator may look at of a request and a stored answer that was found for it.
 func (l *Learner) pair(o *observe.Outcome, e *store.Entry, v *reuse.Verdict, basis cache.Basis) Pair {
-	p := Pair{Came: o.Came, Verdict: *v, Basis: string(basis), Ref: Ref{Request: o.Request.Key, Entry: e.Key}, Private: o.NoStore, StoredPrompt: e.Prompt, Prompt: o.Prompt,
+	p := Pair{Came: o.Came, Verdict: *v, Basis: string(basis), Ref: Ref{Request: o.Request.Key, Entry: e.Key}, Private: o.NoStore, whole: o.Prompt,
 		Place: Place{Entry: uint64(e.ID), Topic: uint64(e.Topic), Tenant: o.Tenant, Namespace: o.Namespace, Model: o.Model, Endpoint: o.Route, At: l.o.Now(),
 			Upstream: o.Call.Took}}
-	p.storedAsk, p.ask = l.o.Cache.Asked(e, o.Prompt)
+	p.StoredPrompt, p.Prompt = l.o.Cache.Asked(e, o.Prompt)
 	if own := o.Call.Kept; own != nil {
 		p.Place.Own = uint64(own.ID)
 		if e, ok := l.o.Cache.Get(own.ID); ok {

@@ -33,7 +33,7 @@ type list struct {
 
 const how = "The last 250 pairs of each kind since the start, and 1,000 of the shadow mode: a request, and the stored answer that was found for it by meaning. served: it got the " +
 	"answer. compared, shadow: the upstream was asked too, and both answers were compared. refused: a veto, a difference that is not listed, or the estimate kept the answer back. " +
-	"below: the nearest answer up to 0.1 below the hit threshold, of one request in 16. Requests with no-store are not kept, prompts only where REPRISE_LOG_PROMPTS is true, cut at " +
+	"below: the nearest answer up to 0.1 below the hit threshold, of one request in 16. Of prompts behind a frame or a label the part that asks is shown, which was compared; the rest is equal in both. Requests with no-store are not kept, prompts only where REPRISE_LOG_PROMPTS is true, cut at " +
 	"8 KiB, and a purge removes what it names. P is the estimated probability that the stored answer is right, at the time of the request."
 
 // List lists at most limit pairs of a kind, "" of all, with ids below before. The error is for a kind that there is not. It takes up to 10 ms for
@@ -135,7 +135,7 @@ func (l *Learner) Show(id uint64) (any, error) {
 	}
 	if a.Stored != nil && a.Own != nil {
 		noise := compare.Noise(l.o.Cache.Rates().Noise(&r.Decision.Case))
-		now := l.o.Compare(pairOf(r.StoredPrompt, r.Prompt, *a.Stored, *a.Own), &noise)
+		now := l.o.Compare(compare.Pair{StoredPrompt: r.StoredPrompt, Prompt: r.Prompt, Stored: *a.Stored, Fresh: *a.Own}, &noise)
 		a.Now, a.Why = outcomeNames[now.Outcome], now.Why
 	}
 	return s, nil
