@@ -139,7 +139,11 @@ func (p *player) request(r *sim.Request, at policy.Tick) *cache.Request {
 	if r.Content != nil {
 		q.Prompt, q.Vector = r.Content.Text, r.Content.Vector
 	}
-	if p.o.Embedder != nil && q.Vector == nil && r.Chain != 0 {
+	switch {
+	case q.Vector != nil:
+	case p.o.Embedder == nil: // a text without a vector
+		q.Prompt = ""
+	case r.Chain != 0:
 		q.Turns = []cache.Turn{{Key: keyOf(0, r.Chain), Answer: q.Chain}} // no stored request has this key
 	}
 	return q

@@ -69,7 +69,10 @@ func said(id uint64, degrees float64, more ...func(*sim.Request)) sim.Request {
 	return r
 }
 
-func text(s string) func(*sim.Request)    { return func(r *sim.Request) { r.Content.Text = s } }
+func text(s string) func(*sim.Request) { return func(r *sim.Request) { r.Content.Text = s } }
+func worded(s string) func(*sim.Request) {
+	return func(r *sim.Request) { r.Content = &sim.Content{Text: s} }
+}
 func topic(n uint64) func(*sim.Request)   { return func(r *sim.Request) { r.Topic = n } }
 func parent(id uint64) func(*sim.Request) { return func(r *sim.Request) { r.Parent = id } }
 func scope(n uint64) func(*sim.Request)   { return func(r *sim.Request) { r.Scope = n } }
@@ -120,6 +123,8 @@ func TestPlayer(t *testing.T) {
 			"+1 of 1 under 0 +2 of 2 under 0 a1 +3 of 1 under 0 h2"},
 		{"by identity alone", options(), 9, []sim.Request{said(1, 0, speechless), said(1, 0, speechless), said(2, 0), said(3, 0, speechless)}, "mhmm",
 			"+1 of 1 under 0 h1 +2 of 2 under 0 +3 of 3 under 0"},
+		{"a text without a vector", options(), 9, []sim.Request{said(1, 0, speechless, worded("hm")), said(1, 0, speechless, worded("hm")), said(2, 0, speechless, worded("hm"))},
+			"mhm", "+1 of 1 under 0 h1 +2 of 2 under 0"},
 		{"given topics", given, 9, []sim.Request{said(1, 0, topic(7)), said(2, 9, topic(8)), said(3, 20, topic(8)), said(4, 90)}, "mhmm",
 			"a7 +1 of 7 under 0 h1 a8 +2 of 8 under 0 +3 of 0 under 0"},
 		{"given parents", options(), 9, []sim.Request{said(1, 0), said(2, 90, parent(1)), said(2, 90, parent(1)), said(3, 180, parent(9))}, "mmhm",

@@ -60,10 +60,11 @@ type findings struct {
 // paper plays all parts in order, until one fails.
 func (l *lab) paper() (p report.Page, err error) {
 	f := findings{given: len(l.Given) > 0 || l.Data != ""}
-	var traces, turned []outcome
+	var traces, templated, turned []outcome
 	parts := []func() error{
 		func() error { f.stress, err = l.stress(); return err },
 		func() error { traces, err = l.realTraces(); return err },
+		func() error { templated, err = l.templated(); return err },
 		func() error { f.ablation, err = l.ablate(); return err },
 		func() error { turned, err = l.sensitivity(); return err },
 		func() error { f.gates, err = l.sensitivityOfGates(); return err },
@@ -79,6 +80,7 @@ func (l *lab) paper() (p report.Page, err error) {
 	p.Sections = append(p.Sections, f.claims())
 	p.Part(len(f.stress) > 0, func() report.Section { return l.stressSection(f.stress) })
 	p.Part(len(traces) > 0, func() report.Section { return l.tracesSection(traces) })
+	p.Part(len(templated) > 0, func() report.Section { return templatedSection(templated) })
 	p.Part(len(f.ablation) > 0, func() report.Section { return ablationSection(f.ablation) })
 	p.Part(len(turned) > 0, func() report.Section { return sensitivitySection(turned, f.gates) })
 	p.Sections = append(p.Sections, f.regimes.sections()...)

@@ -76,6 +76,24 @@ func textsOf(t *testing.T, dir string) map[string]Text {
 	return named
 }
 
+// TestTemplatedTexts: a text trace behind templates has nearly the hits that it has bare.
+func TestTemplatedTexts(t *testing.T) {
+	all, err := newLab(t.Context(), Setup{Data: writeData(t), Seeds: []uint64{1}, Shrink: 20}).templated()
+	if err != nil || len(all) != 2*len(templatedTexts) {
+		t.Fatalf("%d outcomes: %v", len(all), err)
+	}
+	for i := 0; i < len(all); i += 2 {
+		bare, framed := all[i].rows(HitRatio)[0], all[i+1].rows(HitRatio)[0]
+		was, is := bare.Values["infinite"][0], framed.Values["infinite"][0]
+		if was == 0 || is < was*3/4 || is > was {
+			t.Errorf("%s: a hit ratio of %v, bare %v", framed.Case, is, was)
+		}
+	}
+	if s := templatedSection(all); len(s.Blocks) != 2 {
+		t.Errorf("%d blocks", len(s.Blocks))
+	}
+}
+
 func TestTextsAreWhole(t *testing.T) {
 	for name, text := range textsOf(t, writeData(t)) {
 		s := text.Verbatim(1)
