@@ -148,5 +148,7 @@ func TestWhyContext(t *testing.T) {
 	r = open()
 	defer r.store.Close()
 	r.missed(t, "context", behind("It snows.", "Is there a car park?"))
+	r.missed(t, "context", behind("It snows.", "Who owns the place?"))
+	r.missed(t, "exact-only", behind(noteA, "who owns the place"), "X-Reprise-Mode: exact")
 	r.missed(t, "context", chat("Lists.\nQuestion: how old is the shop?"))
 }

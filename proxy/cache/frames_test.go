@@ -214,6 +214,14 @@ func TestDeclaredAsk(t *testing.T) {
 	play("Of Paul: [Please, when does the shop open?] Short.", "semantic")
 	play("Of Paula: [Please, when does the shop open?] Short.", "miss")
 	play("Of Paul: [] Short.", "miss")
+	before := len(r.state.templates.framed)
+	r.state.templates.moved(store.Scope{1})
+	(&reviver{c: r.Cache, size: reviveFirst}).move(t.Context())
+	for e := range r.state.store.All() {
+		if e.Prompt == "Of Paul: [When does the shop open?] Short." && (e.Scope == store.Scope{1} || before == 0) {
+			t.Error("where a frame comes into force, an entry leaves what is declared")
+		}
+	}
 	play("When does the shop close?", "miss")
 	play("Please, when does the shop close?", "semantic")
 	if err := r.Sync(t.Context()); err != nil {
