@@ -325,6 +325,20 @@ func TestExpiredEntriesHideNothing(t *testing.T) {
 	r.wants(r.request(letters(41)), "semantic", topics.MaxMatches+1)
 }
 
+// TestExpiredEntriesHaveABound: however many expired entries are alike, a request removes only some of them.
+func TestExpiredEntriesHaveABound(t *testing.T) {
+	r := newRig(t, func(so *store.Options, _ *Options) { so.Limit.Entries = 200 })
+	for n := range 100 {
+		r.ask(r.request(letters(40), func(q *Request) { q.Key[0], q.NoCache = byte(n), true }))
+	}
+	r.pass(time.Hour + time.Minute)
+	before := r.Stats().Store.Entries
+	r.find(t.Context(), r.request(letters(41)))
+	if removed := before - r.Stats().Store.Entries; removed == 0 || removed > mostBlocked*topics.MaxMatches {
+		t.Errorf("%d of %d entries are removed", removed, before)
+	}
+}
+
 // stale keeps an answer that may be served in place of an error for another half an hour, and returns its request.
 func (r *rig) stale() *Request {
 	q := r.request(letters(40))

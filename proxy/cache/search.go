@@ -104,7 +104,7 @@ func (s *search) byVector(ctx context.Context) error {
 	f, r := s.f, s.r
 	start := s.c.opt.Now()
 	defer func() { f.SearchTook = max(s.c.opt.Now().Sub(start), 1) }()
-	for {
+	for range mostBlocked {
 		end := r.step(StepRoute)
 		f.Route = s.c.state.route(topics.Query{Scope: topics.ScopeID(f.asked.scope), Chain: f.Chain, Vector: f.Vector, Hit: s.c.opt.gate(r), From: s.looksBelow()})
 		end()
@@ -120,7 +120,11 @@ func (s *search) byVector(ctx context.Context) error {
 			return err
 		}
 	}
+	return nil
 }
+
+// mostBlocked is how often a request searches again because expired entries were in its way.
+const mostBlocked = 8
 
 // verify takes the nearest member that is resident, fresh and passed by the judge. Expired entries that fill all places of the search
 // are returned: they stay for the next answer to their key, but not where they hide a fresh entry.
