@@ -369,8 +369,8 @@ func TestStaleAnswer(t *testing.T) {
 // TestPurgeOfAStaleAnswer: an expired answer is not served in place of an error if a purge removes it while the upstream is asked.
 func TestPurgeOfAStaleAnswer(t *testing.T) {
 	r := newRig(t)
-	q := r.stale()
-	q = r.request(letters(40))
+	r.stale()
+	q := r.request(letters(40))
 	_, stale, _ := r.Lookup(t.Context(), q)
 	r.follower.purge(func(e *store.Entry) bool { return e.ID != stale.Entry.ID }, nil, false)
 	if r.Stale(t.Context(), q, stale) == nil {
