@@ -60,10 +60,13 @@ func (s *search) run(ctx context.Context) error {
 	return errors.Join(failed, err)
 }
 
+// mostBefore is how long a prompt is at most that is looked for as a whole, too: of a longer one that costs more than the answers of a moment are worth.
+const mostBefore = 4 << 10
+
 // whereItWas looks for an answer where it was before the prompt had a frame, as long as entries are moved.
 func (s *search) whereItWas(ctx context.Context) error {
 	f := s.f
-	if f.Hit != nil || f.Explore != nil || f.Degraded != "" || f.asked.scope == s.r.Scope || s.r.Ask != nil || s.r.Narrow != nil || !s.c.state.templates.moving(s.r.Scope) {
+	if f.Hit != nil || f.Explore != nil || f.Degraded != "" || f.asked.scope == s.r.Scope || len(s.r.Prompt) > mostBefore || s.r.Ask != nil || s.r.Narrow != nil || !s.c.state.templates.moving(s.r.Scope) {
 		return nil
 	}
 	before := &Finding{Parent: f.Parent, Compared: true}
