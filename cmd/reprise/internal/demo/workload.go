@@ -10,7 +10,7 @@ import (
 
 // Workload is questions to the support of a made-up note-taking product: few questions are asked very often, in the same and
 // in slightly other words; the popular subjects change; some conversations go on with questions that depend on the first;
-// some questions come once; a few need a tool; and some come from other applications than the help. It is drawn from a seed and has no end.
+// some questions come once, half of them behind a page of the manual; a few need a tool; and some come from other applications than the help. It is drawn from a seed and has no end.
 type Workload struct {
 	rng   *rand.Rand
 	asked int
@@ -63,6 +63,14 @@ var (
 var orderTool = json.RawMessage(`[{"type":"function","function":{"name":"order_status","description":"Status of an order",` +
 	`"parameters":{"type":"object","properties":{"order":{"type":"integer"}},"required":["order"]}}}]`)
 
+// pages are of the manual. Some questions are asked behind one, in a template.
+var pages = []string{"Everything in a notebook can be moved, and a lock keeps others from changing it.", "Menus are behind the three dots. What is grey needs another plan.",
+	"Long presses open the menu of whatever is below the finger."}
+
+func behindPage(page, question string) string {
+	return "Answer by this page of the manual, in two sentences at most. Say so where it is silent.\n\n" + page + "\n\nQuestion: " + question
+}
+
 // Known is one of the popular questions.
 func Known() string { return subjects[0].questions[0] }
 
@@ -76,7 +84,11 @@ func (w *Workload) Next() (c Conversation, err error) {
 		c.Say(w.reword(skewed(w.rng, s.questions)))
 		w.goOn(&c, s)
 	case draw < 0.82:
-		c.Say("How do I " + pick(w.rng, rareVerbs) + " " + pick(w.rng, rareThings) + " " + pick(w.rng, rarePlaces) + "?")
+		rare := "How do I " + pick(w.rng, rareVerbs) + " " + pick(w.rng, rareThings) + " " + pick(w.rng, rarePlaces) + "?"
+		if draw < 0.78 {
+			rare = behindPage(pick(w.rng, pages), rare)
+		}
+		c.Say(rare)
 	case draw < 0.85:
 		c.Tools = orderTool
 		// The built-in engine calls the tool at these words.

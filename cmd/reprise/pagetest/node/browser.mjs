@@ -55,6 +55,13 @@ export async function open(browser, site, { quiet = false } = {}) {
   return page;
 }
 
+/** Clicks what is there at that moment: the page may draw it again between a look and a click of the mouse. */
+export const click = (page, selector) => until(page, (s) => {
+  const found = document.querySelector(s);
+  found?.click();
+  return !!found;
+}, selector);
+
 /** Waits until f, which runs in the page, is true. */
 export const until = (page, f, ...args) => page.waitForFunction(f, { timeout: 60000, polling: 50 }, ...args);
 

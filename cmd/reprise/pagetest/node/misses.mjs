@@ -1,4 +1,4 @@
-import { accessible, browse, check, config, copied, must, open, until } from './browser.mjs';
+import { accessible, browse, check, click, config, copied, must, open, until } from './browser.mjs';
 
 const widths = [420, 1280, 2560], schemes = ['light', 'dark'];
 const shown = (page) => until(page, () => document.querySelector('#view-misses .examples'));
@@ -75,10 +75,10 @@ async function clipboard(page) {
   });
   await check('without a clipboard the text is shown and selected', async () => {
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }));
-    await page.click(`[aria-label="copy ${set}"]`);
+    await click(page, `[aria-label="copy ${set}"]`);
     await until(page, (t) => document.activeElement.value === t && getSelection().toString() === t, set);
     const name = await page.$$eval('#view-misses .causes button.copy', (all) => all[0]?.textContent);
-    await page.click('#view-misses .causes button.copy');
+    await click(page, '#view-misses .causes button.copy');
     await until(page, (t) => document.activeElement.value === t && document.activeElement.closest('.repair') && getSelection().toString() === t, name);
     await page.keyboard.press('Tab');
     await until(page, (t) => document.querySelector('#view-misses .causes button.copy')?.textContent === t, name);

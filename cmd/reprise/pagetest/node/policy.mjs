@@ -1,4 +1,4 @@
-import { accessible, browse, check, config, copied, must, open, until } from './browser.mjs';
+import { accessible, browse, check, click, config, copied, must, open, until } from './browser.mjs';
 
 const widths = [420, 1280, 2560], schemes = ['light', 'dark'];
 
@@ -34,7 +34,7 @@ await browse(async (browser) => {
     });
   await check('without a clipboard the text is shown and selected', async () => {
     await page.evaluate(() => Object.defineProperty(navigator, 'clipboard', { value: undefined, configurable: true }));
-    await page.click('[aria-label="copy REPRISE_POLICY=lru"]');
+    await click(page, '[aria-label="copy REPRISE_POLICY=lru"]');
     await until(page, () => document.activeElement.value === 'REPRISE_POLICY=lru' && getSelection().toString() === 'REPRISE_POLICY=lru');
   });
   for (const width of widths) for (const scheme of schemes) await check(`${width} px, ${scheme}`, async () => {

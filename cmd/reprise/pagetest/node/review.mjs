@@ -1,4 +1,4 @@
-import { accessible, ask, browse, check, config, must, open, until } from './browser.mjs';
+import { accessible, ask, browse, check, click, config, must, open, until } from './browser.mjs';
 
 const widths = [420, 1280, 2560], schemes = ['light', 'dark'];
 
@@ -65,7 +65,7 @@ await browse(async (browser) => {
     const entry = await page.$eval('.pairs > li:last-child .buttons button:last-child', (b) => { b.click(); return b.textContent.match(/\d+/)[0]; });
     await until(page, () => document.querySelector('.pairs > li.gone:last-child .undo'));
     must((await page.evaluate(async (id) => (await fetch(`/admin/entries?entry=${id}`)).json(), entry)).total === 0, 'it is still there');
-    await page.click('.pairs > li:last-child .undo');
+    await click(page, '.pairs > li:last-child .undo');
     await until(page, () => /The answer is back, as entry \d+/.test(document.querySelector('.pairs > li:last-child [role=status]').textContent));
     must((await page.evaluate(async (id) => (await fetch(`/admin/entries?entry=${id}`)).json(), await page.$eval('.pairs > li:last-child [role=status]', (e) => e.textContent.match(/\d+/)[0]))).total === 1, 'it is not back');
   });

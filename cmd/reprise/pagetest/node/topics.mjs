@@ -1,4 +1,4 @@
-import { accessible, browse, check, config, must, open, until } from './browser.mjs';
+import { accessible, browse, check, click, config, must, open, until } from './browser.mjs';
 
 await browse(async (browser) => {
   const page = await open(browser, config.site);
@@ -49,7 +49,7 @@ await browse(async (browser) => {
     await page.type('input[name=q]', 'IN RELEASE 1');
     await page.select('select[name=sort]', 'hits');
     await until(page, () => /^50 of 11,111 shown, most hits first\./.test(document.querySelector('section[aria-labelledby=card-entries] .hint[role=status]').textContent));
-    await page.click(`${card('entries')} > button`);
+    await click(page, `${card('entries')} > button`);
     await until(page, () => document.querySelectorAll('section[aria-labelledby=card-entries] tbody tr').length === 100);
     const rows = await page.$$eval(`${card('entries')} tbody tr`, (all) => all.map((r) => [r.cells[0].textContent, Number(r.cells[2].textContent.replace(',', ''))]));
     must(new Set(rows.map(([id]) => id)).size === 100, 'an entry comes twice');

@@ -1,4 +1,4 @@
-import { ask, browse, check, config, must, open, until } from './browser.mjs';
+import { ask, browse, check, click, config, must, open, until } from './browser.mjs';
 
 const focus = (page) => page.evaluate(() => { const e = document.activeElement; return e.getAttribute('aria-label') || e.textContent.trim() || e.tagName; });
 
@@ -84,7 +84,7 @@ await browse(async (browser) => {
     must(shown.join() === 'miss', shown.join());
   });
   await check('live: it can be stopped', async () => {
-    await page.click('#view-live button');
+    await click(page, '#view-live button');
     must(await page.$eval('#view-live button', (b) => b.getAttribute('aria-pressed') === 'true'), 'not pressed');
   });
 
