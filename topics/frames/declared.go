@@ -18,8 +18,9 @@ type Declared struct {
 	group int
 }
 
-// Declare compiles an expression of at most longest bytes, and half as many steps: a match costs at most the steps times the bytes of the prompt. The
-// first match counts; flags are as the expression has them, such as (?s). The error says what is allowed.
+// Declare compiles an expression of at most longest bytes, and half as many steps: a match costs at most the steps times the bytes of the prompt. A class
+// of characters is a step, and one more for each 16 ranges that it has: \pL takes 5 KiB. The first match counts; flags are as the expression has them,
+// such as (?s). The error says what is allowed.
 func Declare(expression string, longest int) (*Declared, error) {
 	if expression == "" || len(expression) > longest {
 		return nil, fmt.Errorf("the expression has %d bytes; allowed are 1 to %d", len(expression), longest)
@@ -46,7 +47,7 @@ func Declare(expression string, longest int) (*Declared, error) {
 func steps(re *syntax.Regexp) int {
 	n := max(1, len(re.Rune))
 	if re.Op == syntax.OpCharClass {
-		n = 1
+		n = 1 + len(re.Rune)/(2*16)
 	}
 	for _, sub := range re.Sub {
 		n += steps(sub)

@@ -18,6 +18,8 @@ func TestDeclare(t *testing.T) {
 		{"(?P<ask>.{1,300})", "steps, with what it repeats; at most 128"},
 		{"(?P<ask>(a{30}b{30}){10})", "at most 128"},
 		{"(?P<ask>(?:x{1000}){1000})", "invalid repeat count"},
+		{"(?P<ask>" + strings.Repeat(`\pL`, 4) + ")", "at most 128"}, // of 5 KiB each
+		{`(?P<ask>\w+[^\n]+\pL)`, ""},
 		{"Question: (?P<ask>.+)$", ""},
 	} {
 		d, err := Declare(c.text, 256)
