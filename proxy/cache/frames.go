@@ -262,12 +262,13 @@ func (t *templates) base(framed store.Scope) store.Scope {
 	return framed
 }
 
-// forget drops what was learnt of scopes that are gone, unless they are among those left: frames have texts that eight prompts had in common.
-func (t *templates) forget(gone, left map[store.Scope]struct{}) {
+// forget drops what was learnt of scopes that are not among those with entries left: frames have texts that eight prompts had in common, and of a
+// scope whose entries were evicted before, or never stored, nobody can tell whose these are.
+func (t *templates) forget(left map[store.Scope]struct{}) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for base := range gone {
-		if _, is := left[base]; !is && t.all[base] != nil {
+	for base := range t.all {
+		if _, is := left[base]; !is {
 			t.dropLocked(base)
 		}
 	}

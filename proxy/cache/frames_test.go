@@ -326,6 +326,15 @@ func TestPurgeForgetsFrames(t *testing.T) {
 	if n := len(r.state.templates.of(store.Scope{1}).learner.Frames()); n != 0 {
 		t.Errorf("after a purge of all, %d frames", n)
 	}
+	r.learn(labelled)
+	for e := range r.state.store.All() {
+		if err := r.state.remove(policy.Evicted, e); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if _, _, err := r.Purge(t.Context(), store.Filter{}); err != nil || strings.Contains(string(r.Cache.learner.Counts()), "customer of our shop") {
+		t.Errorf("after a purge of all, frames of entries that had left before are kept; %v", err)
+	}
 }
 
 // TestEmptySlotAsksNothing: where the slot that a label names is empty, no other slot asks in its place.

@@ -23,7 +23,7 @@ import (
 //	         log and readers          an event for each
 //	end      store                    announces it again: what was evicted meanwhile is only marked in the backing
 //	         forms                    drops the forms of stored prompts that it keeps
-//	         templates                drops the frames of scopes that have no other entry
+//	         templates                drops the frames of all scopes without another entry, whoever emptied them
 //	         purges + 1               from now on Serves refuses hits on them that were found before
 //
 // What else the cache remembers has no text. Aliases leave with their entry; recent answers, wrong pairs and origins are digests of keys, and
@@ -71,11 +71,10 @@ func (f *Follower) beginPurge(named func(*store.Entry) bool, applied bool) {
 func (f *Follower) endPurge(match func(*store.Entry) bool, keep func(policy.ID) bool, applied bool) (matched, purged int, err error) {
 	s := f.state
 	var ids []policy.ID
-	gone, left := map[store.Scope]struct{}{}, map[store.Scope]struct{}{}
+	left := map[store.Scope]struct{}{}
 	for e := range s.store.All() {
 		if match(e) {
 			ids = append(ids, e.ID)
-			gone[s.templates.base(e.Scope)] = struct{}{}
 		} else {
 			left[s.templates.base(e.Scope)] = struct{}{}
 		}
@@ -88,7 +87,7 @@ func (f *Follower) endPurge(match func(*store.Entry) bool, keep func(policy.ID) 
 	}
 	s.store.Remove(policy.Purged)
 	s.purges.Add(1)
-	s.templates.forget(gone, left)
+	s.templates.forget(left)
 	if s.forms != nil {
 		s.forms.forget()
 	}
