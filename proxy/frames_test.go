@@ -97,6 +97,16 @@ func TestFramesAreListed(t *testing.T) {
 	}
 }
 
+// TestNothingIsLearntOfNoStore: of prompts of which nothing is to be kept, a frame is found and none is learnt.
+func TestNothingIsLearntOfNoStore(t *testing.T) {
+	r := newRig(t)
+	for want, header := range []string{"Cache-Control: no-store", "Accept: */*"} {
+		if r.template(t, header); r.shown(t, "/admin/frames").Get("total").Int() != int64(want) {
+			t.Errorf("%s: %s", header, r.shown(t, "/admin/frames"))
+		}
+	}
+}
+
 // TestReviewShowsAsks: a pair for review has what was compared of two prompts, aligned, and not the document that both have.
 func TestReviewShowsAsks(t *testing.T) {
 	r := newRig(t, logging)

@@ -39,7 +39,7 @@ func (q *request) fill(body []byte, read reading) {
 	d.tighten(bodyDirectives(parsed.Directive))
 	q.reading, q.body = read, body
 	q.req = cache.Request{Key: store.Key(parsed.Key), Scope: store.Scope(parsed.Scope), Prompt: parsed.Prompt, Epoch: s.cache.Epoch(),
-		NoCache: d.NoCache, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Narrow: d.Ask, Private: d.private(), NoExplore: d.OnlyIfCached}
+		NoCache: d.NoCache, NoStore: d.NoStore, ExactOnly: d.ExactOnly, MaxAge: d.MaxAge, Threshold: d.Threshold, Narrow: d.Ask, Private: d.private(), NoExplore: d.OnlyIfCached}
 	byRule(&q.req, read.rule)
 	q.req.ExactOnly = q.req.ExactOnly || parsed.Uncacheable != ""
 	q.req.Family = func() uint64 { return s.families.of(q) }

@@ -105,7 +105,7 @@ func (c *Cache) Find(ctx context.Context, r *Request) (f *Finding, err error) {
 	f = &Finding{Parent: c.state.turns.parent(r)}
 	if c.opt.comparable(r) {
 		f.Compared = true
-		f.ask(c.state, r, true)
+		f.ask(c.state, r, !r.NoStore)
 		err = (&search{c: c, r: r, f: f, draw: c.learner.drawFor(r)}).all(ctx)
 	}
 	c.renews(r, f)

@@ -23,6 +23,7 @@ type Request struct {
 	Epoch  uint64           // purges before it arrived
 
 	NoCache   bool          // no stored answer may be served
+	NoStore   bool          // the client wants nothing of it to be kept: no frame is learnt from its prompt
 	ExactOnly bool          // no answer may be found by meaning
 	Shadow    bool          // what is found by meaning is reported, and not served
 	MaxAge    time.Duration // of a stored answer; negative: any
