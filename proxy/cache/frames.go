@@ -438,19 +438,29 @@ func (a *asked) take(c *frames.Cut, prompt string) {
 
 // Asked returns what the prompt of e asks, and what another prompt asks that is under the same frame.
 func (c *Cache) Asked(e *store.Entry, prompt string) (stored, asked string) {
-	other := store.Entry{Scope: e.Scope, Prompt: prompt}
+	other := store.Entry{Scope: e.Scope, Chain: e.Chain, Prompt: prompt}
 	return c.state.templates.asks(e).text, c.state.templates.asks(&other).text
 }
 
-// asks is what a stored prompt asks, as its entry was placed: by the frame of its scope, where that is known.
+// asks is what a stored prompt asks, as its entry was placed.
 func (t *templates) asks(e *store.Entry) (a asked) {
-	c, ok := frames.Cut{}, false
+	c := t.cut(e)
+	a.take(&c, e.Prompt)
+	return a
+}
+
+// cut cuts the prompt of e as it was placed: by the frame of its scope, where that is known. An entry whose chain has nothing of its prompt, as those of
+// before there were frames, was compared as a whole.
+func (t *templates) cut(e *store.Entry) (c frames.Cut) {
+	ok := false
 	if p, known := t.placed(e.Scope); known {
 		c, ok = p.cut.Cut(frames.Read(e.Prompt))
 	}
 	if !ok {
 		c = frames.Whole(e.Prompt)
 	}
-	a.take(&c, e.Prompt)
-	return a
+	if c.Rest != [32]byte{} && e.Chain == [32]byte{} {
+		c = frames.Cut{To: len(e.Prompt)}
+	}
+	return c
 }

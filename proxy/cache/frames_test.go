@@ -309,6 +309,55 @@ func TestEntriesMove(t *testing.T) {
 	}
 }
 
+// TestMovesKeepTheConversation: an entry of a conversation stays in it where it moves, and where it is not known any more that there were earlier turns.
+func TestMovesKeepTheConversation(t *testing.T) {
+	for _, template := range []string{"{ask}", "Notes.\nQuestion: {ask}", labelled} {
+		r, in := newReal(t), func(q *Request) { q.Turns = []Turn{{Key: keyOf("Hello")}} }
+		prompt := fill(template, "", "When does the shop open?")
+		q := r.granted(prompt)
+		q.Key = keyOf("in a conversation")
+		in(q)
+		r.ask(q)
+		for e := range r.state.store.All() {
+			lost := *e
+			lost.Turn = 0
+			r.state.store.Put(&lost, r.Tick())
+		}
+		r.learn(labelled)
+		(&reviver{c: r.Cache, size: reviveFirst}).move(t.Context())
+		for e := range r.state.store.All() {
+			if e.Prompt == prompt && e.Turn != 0 {
+				t.Fatal("the turn is not lost")
+			}
+		}
+		if how, _ := r.ask(r.granted(fill(template, "", "Please, when does the shop open?"))); how != "miss" {
+			t.Errorf("behind %.20q, without the conversation: %s", template, how)
+		}
+	}
+}
+
+// TestEntriesOfBeforeFrames: an entry whose chain has nothing of its prompt was compared as a whole, and is not found by its last line.
+func TestEntriesOfBeforeFrames(t *testing.T) {
+	disk := &storetest.Memory{}
+	r := newReal(t, func(so *store.Options, _ *Options) { so.Backing = disk })
+	const asks = "when does the shop open?"
+	r.ask(r.granted("Of Paul's shop.\nQuestion: " + asks))
+	for e := range r.state.store.All() {
+		e.Chain = [32]byte{}
+		r.state.store.Move(e.ID, *e)
+	}
+	if err := r.Sync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	r.state.store.Close()
+	r = newReal(t, func(so *store.Options, _ *Options) { so.Backing = disk.Reopen() })
+	for _, prompt := range []string{asks, "Please, " + asks} {
+		if how, _ := r.ask(r.granted(prompt)); how == "semantic" && strings.Contains(r.last.Hit.Entry.Prompt, "Paul") {
+			t.Errorf("%q: %s, the answer on Paul's shop", prompt, how)
+		}
+	}
+}
+
 // TestPurgeForgetsFrames: a frame has texts of prompts, and leaves with the last of its scope.
 func TestPurgeForgetsFrames(t *testing.T) {
 	r := newReal(t)

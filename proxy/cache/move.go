@@ -44,7 +44,7 @@ func (r *reviver) move(ctx context.Context) {
 // destination is where e belongs now, and whether that is another place than it has. One whose earlier turns are not known apart from what its prompt
 // holds beside the ask stays.
 func (s *state) destination(e *store.Entry, bases map[store.Scope]int) (to *asked, moves bool) {
-	base, chain := e.Scope, e.Chain
+	base := e.Scope
 	p, framed := s.templates.placed(e.Scope)
 	if framed {
 		if _, learnt := p.cut.(*frames.Frame); !learnt { // a declaration stays
@@ -55,10 +55,11 @@ func (s *state) destination(e *store.Entry, bases map[store.Scope]int) (to *aske
 	if _, ok := bases[base]; !ok || e.Prompt == "" {
 		return nil, false
 	}
-	switch {
-	case e.Turn == 0:
+	chain, was := topics.ChainID(e.Chain), s.templates.cut(e)
+	switch { // its turn does not tell: that is kept apart from the entry, and may be lost
+	case e.Chain == behind(topics.ChainID{}, was.Rest):
 		chain = topics.ChainID{}
-	case framed || frames.Front(e.Prompt) > 0:
+	case was.Rest != [32]byte{}:
 		return nil, false
 	}
 	by, cut := s.cut(&Request{Scope: base, Prompt: e.Prompt}, false)
