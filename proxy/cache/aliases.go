@@ -50,7 +50,7 @@ func (a *Verdicts) holds(r *Request, k store.Key, e *store.Entry, gate float64) 
 		return b, 0, false
 	}
 	c := a.learner.caseOf(r, b, e)
-	ok, explore = by.Judge.Serves(&c, r.MaxError, r.Trust)
+	ok, explore = by.Judge.Serves(&c, r.MaxError, a.learner.trustOf(r, e))
 	return b, explore, ok
 }
 

@@ -191,6 +191,46 @@ func TestGuessedAskIsNotGranted(t *testing.T) {
 	}
 }
 
+// TestGuessedAskKeepsNoAlias: an alias that was found while the scope had earned it does not hold on an operator's word after it has lost that.
+func TestGuessedAskKeepsNoAlias(t *testing.T) {
+	const template = instruction + "\n\n{ask}"
+	earned := true
+	r := newReal(t, func(_ *store.Options, o *Options) {
+		judge := o.Judge
+		o.Judge = func(rates *evidence.Rates) Judge { return &earning{judge(rates), &earned} }
+	})
+	r.learn(template)
+	for _, s := range []struct {
+		ask, how string
+		earned   bool
+	}{{"When does it open?", "miss", true}, {"Please, when does it open?", "semantic", true}, {"Please, when does it open?", "alias", true}, {"Please, when does it open?", "miss", false}} {
+		earned = s.earned
+		if how, _ := r.ask(r.granted(fill(template, "", s.ask))); how != s.how {
+			t.Errorf("%q: %s, want %s", s.ask, how, s.how)
+		}
+	}
+}
+
+// earning is a judge behind a scope that has earned all, or nothing.
+type earning struct {
+	Judge
+	earned *bool
+}
+
+func (e *earning) Forms(stored, asked *normal.Form, c reuse.Context) reuse.Verdict {
+	if *e.earned {
+		c.Trust = reuse.Granted
+	}
+	return e.Judge.Forms(stored, asked, c)
+}
+
+func (e *earning) Serves(c *evidence.Case, most float64, trust reuse.Trust) (bool, float64) {
+	if *e.earned {
+		trust = reuse.Granted
+	}
+	return e.Judge.Serves(c, most, trust)
+}
+
 // declared compiles an expression.
 func declared(t *testing.T, text string) *frames.Declared {
 	t.Helper()

@@ -6,6 +6,7 @@ import (
 
 	"reprise/store"
 	"reprise/topics/frames"
+	"reprise/topics/reuse"
 	"reprise/topics/reuse/evidence"
 	"reprise/topics/reuse/normal"
 )
@@ -33,6 +34,14 @@ func placeOf(r *Request, e *store.Entry) (scope, family uint64) {
 		family = evidence.Mix(family, evidence.ID(first+front[strings.LastIndexByte(front, '\n'):]))
 	}
 	return scope, family
+}
+
+// trustOf is who says that e answers r, whose key is an alias of it. Which part of a prompt asks is for the operator to say, not for a guess.
+func (l *learner) trustOf(r *Request, e *store.Entry) reuse.Trust {
+	if r.Trust == reuse.Granted && e.Scope != r.Scope && l.templates.asks(e).free {
+		return reuse.Earned
+	}
+	return r.Trust
 }
 
 // questionOf is a digest of what a prompt asks, the same in all processes.
