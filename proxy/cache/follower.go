@@ -204,6 +204,7 @@ func (f *Follower) Reconcile(ctx context.Context, from store.Backing, keep func(
 		faults = errors.Join(faults, failed)
 		runtime.Gosched()
 	}
+	f.state.dropFrames()
 	return errors.Join(faults, f.anchorAll(listing.Entries))
 }
 

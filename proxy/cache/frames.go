@@ -242,6 +242,9 @@ func (t *templates) restore(body []byte) {
 			}
 			continue
 		}
+		if slices.Contains(k.Frames, nil) {
+			continue
+		}
 		one := t.of(k.Scope)
 		one.mu.Lock()
 		one.learner.Restore(k.Frames)
@@ -272,6 +275,15 @@ func (t *templates) forget(left map[store.Scope]struct{}) {
 			t.dropLocked(base)
 		}
 	}
+}
+
+// dropFrames drops the frames of scopes without entries: what was kept of them may be older than a purge.
+func (s *state) dropFrames() {
+	left := map[store.Scope]struct{}{}
+	for e := range s.store.All() {
+		left[s.templates.base(e.Scope)] = struct{}{}
+	}
+	s.templates.forget(left)
 }
 
 // moved notes that entries of a scope may belong under other frames.

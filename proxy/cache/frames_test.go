@@ -2,8 +2,11 @@ package cache
 
 import (
 	"bufio"
+	"context"
+	"errors"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -398,6 +401,49 @@ func TestEntriesOfBeforeFrames(t *testing.T) {
 	}
 }
 
+// fickle is an embedder that fails at times, and at some texts always.
+type fickle struct {
+	embed.Embedder
+	broken  bool
+	refuses string
+}
+
+func (e *fickle) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	if e.broken || e.refuses != "" && slices.Contains(texts, e.refuses) {
+		return nil, errors.New("not now")
+	}
+	return e.Embedder.Embed(ctx, texts)
+}
+
+// TestMovesAreTriedAgain: where the embedder fails, entries are moved later; one that it always refuses keeps no other.
+func TestMovesAreTriedAgain(t *testing.T) {
+	e := &fickle{Embedder: embed.NewBuiltin()}
+	r := newReal(t, func(_ *store.Options, o *Options) { o.Embedder = e })
+	r.ask(r.granted(fill(labelled, "", "When does the shop open?")))
+	r.ask(r.granted(fill(labelled, "", "Who sells the bread?")))
+	r.learn(labelled)
+	moves := reviver{c: r.Cache, size: reviveFirst}
+	unmoved := func() (n int) {
+		for e := range r.state.store.All() {
+			if e.Scope == (store.Scope{1}) {
+				n++
+			}
+		}
+		return n
+	}
+	before := unmoved()
+	if e.broken = true; moves.move(t.Context()) == nil || unmoved() != before {
+		t.Fatalf("with a broken embedder %d of %d entries are left", unmoved(), before)
+	}
+	e.broken, e.refuses = false, "Who sells the bread?"
+	if err := moves.move(t.Context()); err != nil || unmoved() != 1 || before < 2 {
+		t.Fatalf("%v; %d of %d entries are left, want the one that is refused", err, unmoved(), before)
+	}
+	if r.state.templates.moving(store.Scope{1}) {
+		t.Error("it is tried for ever")
+	}
+}
+
 // TestPurgeForgetsFrames: a frame has texts of prompts, and leaves with the last of its scope.
 func TestPurgeForgetsFrames(t *testing.T) {
 	r := newReal(t)
@@ -471,6 +517,20 @@ func TestMadeUpAsks(t *testing.T) {
 	r.ask(r.granted(fill(labelled, "", "When does the shop open?")))
 	if how, _ := r.ask(r.granted(fill(labelled, "", "Please, when does the shop open?"))); how != "semantic" {
 		t.Error("another scope has lost its frame:", how)
+	}
+}
+
+// TestKeptFramesNeedEntries: frames that were kept of a scope without entries may be older than a purge, and are dropped.
+func TestKeptFramesNeedEntries(t *testing.T) {
+	r := newReal(t)
+	r.learn(labelled)
+	for _, body := range [][]byte{r.learner.Counts(), append([]byte{withFrames, 90}, `{"scope":[1],"frames":[null]}`...)} {
+		other := newReal(t)
+		_ = other.learner.restoreEvidence(body)
+		other.state.dropFrames()
+		if n := len(other.state.templates.all); n != 0 {
+			t.Errorf("%d scopes without entries have frames", n)
+		}
 	}
 }
 

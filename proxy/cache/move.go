@@ -18,13 +18,15 @@ import (
 // movePauses is how many times as long as moving took the reviver waits before it moves again: it looks at every entry.
 const movePauses = 20
 
-// move moves the entries of scopes with new frames.
-func (r *reviver) move(ctx context.Context) {
+// mostRefused is how many entries of a batch an embedder refuses at most before it is taken for one that does not work.
+const mostRefused = 3
+
+// move moves the entries of scopes with new frames. After a fault it is to be called again.
+func (r *reviver) move(ctx context.Context) (fault error) {
 	bases := r.c.state.templates.toMove()
 	if len(bases) == 0 {
-		return
+		return nil
 	}
-	defer r.c.state.templates.endMoves(bases)
 	var ids []policy.ID
 	for e := range r.c.state.store.All() {
 		if _, moves := r.c.state.destination(e, bases); moves {
@@ -34,11 +36,27 @@ func (r *reviver) move(ctx context.Context) {
 	slices.Reverse(ids) // the last ones first
 	for part := range slices.Chunk(ids, reviveMost) {
 		began := time.Now()
-		if ctx.Err() != nil || guard("frames", func() error { return r.movePart(ctx, part, bases) }) != nil {
-			return
+		if err := r.moveAll(ctx, part, bases); err != nil {
+			return err
 		}
 		sleep(ctx, revivePauses*time.Since(began))
 	}
+	r.c.state.templates.endMoves(bases)
+	return nil
+}
+
+// moveAll moves some entries, and where the embedder refuses them together, each by itself: one that it refuses then stays.
+func (r *reviver) moveAll(ctx context.Context, ids []policy.ID, bases map[store.Scope]int) error {
+	err := guard("frames", func() error { return r.movePart(ctx, ids, bases) })
+	for refused := 0; err != nil && len(ids) > 0; ids = ids[1:] {
+		if ctx.Err() != nil || r.c.embedder.open() || refused == mostRefused {
+			return err
+		}
+		if guard("frames", func() error { return r.movePart(ctx, ids[:1], bases) }) != nil {
+			refused++
+		}
+	}
+	return ctx.Err()
 }
 
 // destination is where e belongs now, and whether that is another place than it has. One whose earlier turns are not known apart from what its prompt

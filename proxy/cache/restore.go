@@ -20,6 +20,7 @@ func (c *Cache) Restore(ctx context.Context) (faults error) {
 	defer func() { faults = errors.Join(faults, c.state.restoreForms()) }()
 	if c.opt.Evidence == nil {
 		faults = c.learner.restoreEvidence(c.state.store.Evidence())
+		c.state.dropFrames()
 	}
 	c.state.lock()
 	defer c.state.mu.Unlock()

@@ -47,9 +47,11 @@ func (c *Cache) Revive(ctx context.Context, report func(Revival)) {
 	for c.opt.Meaning && c.opt.Embedder != nil && ctx.Err() == nil {
 		works := r.check(ctx)
 		if works && !time.Now().Before(r.movesFrom) {
-			began := time.Now()
-			r.move(ctx)
-			r.movesFrom = time.Now().Add(movePauses * time.Since(began))
+			began, pause := time.Now(), time.Duration(0)
+			if r.move(ctx) != nil {
+				pause = reviveRetryMost
+			}
+			r.movesFrom = time.Now().Add(max(pause, movePauses*time.Since(began)))
 		}
 		if works && c.state.store.MissingVectors() > 0 {
 			r.pass(ctx)
